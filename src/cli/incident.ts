@@ -94,7 +94,7 @@ async function open({ input, terminal, client }: Request): Promise<Incident> {
       status: constant(textOf(input, 'status') ?? 'INVESTIGATING'),
       impact: constant(textOf(input, 'impact') ?? 'MINOR'),
       services,
-      tellSubscribers: input.options['quiet'] !== true,
+      notifySubscribers: input.options['quiet'] !== true,
     },
   })
   return succeeded(done)
@@ -105,7 +105,7 @@ interface Template {
   readonly name: string
   readonly status: string | null
   readonly impact: string | null
-  readonly tellSubscribers: boolean
+  readonly notifySubscribers: boolean
   readonly services: readonly { readonly serviceId: string; readonly status: string }[]
   readonly filled: {
     readonly title: string
@@ -117,7 +117,7 @@ interface Template {
 
 const TEMPLATES = `query Templates($serviceIds: [ID!]) {
   organization { templates(kind: INCIDENT) {
-    name status impact tellSubscribers services { serviceId status }
+    name status impact notifySubscribers services { serviceId status }
     filled(serviceIds: $serviceIds) {
       title message translations { language title message } missing
     }
@@ -152,7 +152,7 @@ async function openBy(
       status: constant(textOf(input, 'status') ?? template.status ?? 'INVESTIGATING'),
       impact: constant(textOf(input, 'impact') ?? template.impact ?? 'MINOR'),
       services: services.length === 0 ? template.services : services,
-      tellSubscribers: template.tellSubscribers && input.options['quiet'] !== true,
+      notifySubscribers: template.notifySubscribers && input.options['quiet'] !== true,
     },
   })
   return succeeded(done)
@@ -169,7 +169,7 @@ async function update({ action, id, input, terminal, client }: Request): Promise
     input: {
       ...{ incidentId: found.id, status, message },
       ...(services.length > 0 && { services }),
-      tellSubscribers: input.options['quiet'] !== true,
+      notifySubscribers: input.options['quiet'] !== true,
     },
   })
   return { ...found, ...succeeded(done) }

@@ -205,7 +205,7 @@ function templateFields({
     services: services.map(({ serviceId, status: prepared }) =>
       prepared === null ? serviceId : { service: serviceId, status: prepared },
     ),
-    tellSubscribers: rest.tellSubscribers,
+    notifySubscribers: rest.notifySubscribers,
   }
 }
 

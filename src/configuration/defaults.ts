@@ -22,7 +22,7 @@ const defaults: Readonly<Record<Section, ObjectFields>> = {
     quietHours: null,
     quietTimes: null,
   },
-  templates: { title: '', translations: [], status: null, impact: null, services: [], tellSubscribers: true },
+  templates: { title: '', translations: [], status: null, impact: null, services: [], notifySubscribers: true },
   objectives: { windowDays: null },
 }
 

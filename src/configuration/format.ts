@@ -98,7 +98,7 @@ const template = z.strictObject({
   status: z.enum(IncidentStatus).nullish(),
   impact: z.enum(IncidentImpact).nullish(),
   services: z.array(z.union([key, z.strictObject({ service: key, status: z.enum(ServiceStatus) })])).optional(),
-  tellSubscribers: z.boolean().optional(),
+  notifySubscribers: z.boolean().optional(),
 })
 const objective = z.strictObject({
   service: key,

@@ -20,7 +20,7 @@ export interface NewEvent {
   /** The services that the event affects besides the current ones of its subject: those of a deleted incident, say. */
   readonly serviceIds?: readonly string[]
   /** Whether the event notifies subscribers, if its kind does; absent: yes. */
-  readonly tellSubscribers?: boolean
+  readonly notifySubscribers?: boolean
 }
 
 /**
@@ -51,16 +51,19 @@ export function announcedEvents(announcement: string | null): Event[] {
   const start = announcement?.indexOf(' ') ?? -1
   if (announcement === null || start === -1) return []
   // `appendEvents` writes this.
-  const events = JSON.parse(announcement.slice(start)) as (Omit<Event, 'at' | 'since'> & {
+  const rows = JSON.parse(announcement.slice(start)) as (Omit<EventRow, 'at' | 'since'> & {
     readonly at: string
     readonly since: string | null
   })[]
-  return events.map(({ at, since, ...event }) => ({
-    ...event,
-    at: new Date(at),
-    since: since === null ? null : new Date(since),
-  }))
+  return rows.map(({ at, since, ...row }) =>
+    eventOf({ ...row, at: new Date(at), since: since === null ? null : new Date(since) }),
+  )
 }
+
+/** A row of the table. Its columns have the names of `Event`, but one. */
+type EventRow = Omit<Event, 'notifySubscribers'> & { readonly tellSubscribers: boolean }
+
+const eventOf = ({ tellSubscribers: notifySubscribers, ...event }: EventRow): Event => ({ ...event, notifySubscribers })
 
 /**
  * Appends events to an organization's log, in the transaction of the change that they describe. Call it last: it locks
@@ -84,9 +87,9 @@ export async function appendEvents(
       INSERT INTO "Event" ("organizationId", seq, kind, at, since, "actorKind", "actorKeyId", "actorUserId", "subjectId", "subjectName", "updateId", "reportMonth", "tellSubscribers", "serviceIds")
       SELECT ${organizationId}, log."lastSeq" - event.after, event.kind::"EventKind", ${ctx.now()}::timestamptz, event.since,
         ${actorKindOf(actor)}::"ActorKind", ${keyIdOf(actor)}, ${userIdOf(actor)}, event."subjectId", event."subjectName", event."updateId", event."reportMonth",
-        COALESCE(event."tellSubscribers", true), ${servicesOfSubject} || COALESCE(event."serviceIds", '{}')
+        COALESCE(event."notifySubscribers", true), ${servicesOfSubject} || COALESCE(event."serviceIds", '{}')
       FROM log, jsonb_to_recordset(${JSON.stringify(numbered)}::jsonb) AS event
-        (after int, kind text, since timestamptz, "subjectId" text, "subjectName" text, "updateId" text, "reportMonth" text, "tellSubscribers" bool, "serviceIds" text[])
+        (after int, kind text, since timestamptz, "subjectId" text, "subjectName" text, "updateId" text, "reportMonth" text, "notifySubscribers" bool, "serviceIds" text[])
       RETURNING *
     ), announcement AS (
       SELECT ${organizationId}::text || ' ' || json_agg(written ORDER BY seq)::text AS text FROM written
@@ -110,12 +113,18 @@ const servicesOfSubject = Prisma.sql`CASE split_part(event."subjectId", '_', 1)
   ELSE '{}'::text[] END`
 
 /** Reads up to `limit` events after a position, in order. */
-export function readEventsAfter(db: Database, organizationId: string, after: number, limit: number): Promise<Event[]> {
-  return plainRows<Event>(
+export async function readEventsAfter(
+  db: Database,
+  organizationId: string,
+  after: number,
+  limit: number,
+): Promise<Event[]> {
+  const rows = await plainRows<EventRow>(
     db,
     Prisma.sql`
       SELECT * FROM "Event" WHERE "organizationId" = ${organizationId} AND seq > ${after} ORDER BY seq LIMIT ${limit}`,
   )
+  return rows.map(eventOf)
 }
 
 /** Encodes a position in a log as an opaque cursor. */

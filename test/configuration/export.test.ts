@@ -151,7 +151,7 @@ const organization = fc.record({
       service: fc.option(index),
       status: fc.constantFrom('DEGRADED_PERFORMANCE' as const, 'MAJOR_OUTAGE' as const),
       choice: fc.constantFrom(null, 'MONITORING' as const),
-      tellSubscribers: fc.boolean(),
+      notifySubscribers: fc.boolean(),
     }),
     { maxLength: 3, selector: ({ kind, name: text }) => `${kind} ${text}` },
   ),

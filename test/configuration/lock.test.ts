@@ -126,7 +126,7 @@ const kinds: readonly Kind[] = [
       'name, services': (ctx, id) => updateTemplate(ctx, { id, name: 'Other', title: 'Free', services: [] }),
       message: (ctx, id) => updateTemplate(ctx, { id, message: 'Other.' }),
     },
-    allowed: [(ctx, id) => updateTemplate(ctx, { id, name: 'Slow', title: 'Free', tellSubscribers: false })],
+    allowed: [(ctx, id) => updateTemplate(ctx, { id, name: 'Slow', title: 'Free', notifySubscribers: false })],
     remove: deleteTemplate,
   },
   {

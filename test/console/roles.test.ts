@@ -188,7 +188,7 @@ const actions: Readonly<Record<string, Action>> = {
       role: 'EDITOR',
       scope: 'WRITE',
       path: `incidents/${incidentId}/publish`,
-      fields: { tellSubscribers: 'false' },
+      fields: { notifySubscribers: 'false' },
     },
     graphql: `mutation { publishIncident(input: {id: "${incidentId}"}) { __typename } }`,
   },

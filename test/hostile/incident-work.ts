@@ -75,7 +75,7 @@ export const incidentWork: readonly HostileCase[] = [
         const incidentId = await resolvedIncident(target)
         const translations = [{ language: 'DE', message: `${message}${Math.random()}` }]
         await mutate(target, 'savePostmortem', { incidentId, message, translations }, '__typename')
-        await mutate(target, 'publishPostmortem', { incidentId, tellSubscribers: false }, '__typename')
+        await mutate(target, 'publishPostmortem', { incidentId, notifySubscribers: false }, '__typename')
         return ask(target.url, `/status/${target.slug}/incidents/${incidentId}`, {})
       },
     }),

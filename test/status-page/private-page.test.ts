@@ -216,7 +216,7 @@ describe('an unpublished incident', () => {
     expect((await codesOf(shown, {}, key)).text).not.toContain(draft.id)
 
     const doors = [
-      ['publishIncident', 'Incident', { id: draft.id, tellSubscribers: false }],
+      ['publishIncident', 'Incident', { id: draft.id, notifySubscribers: false }],
       ['publishIncident', 'Incident', { id: draft.id }],
     ] as const
     for (const [mutation, type, input] of doors) await mutate(url, key, mutation, type, input)

@@ -128,7 +128,8 @@ const readers: Record<Reader, Record<string, string>> = {
     IntegrationLabel: 'name value',
     IncomingBody: 'id receivedAt status note body',
     DeleteIntegrationPayload: 'id',
-    Template: 'id kind name title message translations status impact services tellSubscribers filled version createdAt',
+    Template:
+      'id kind name title message translations status impact services notifySubscribers filled version createdAt',
     TemplateService: 'serviceId status',
     TemplateTranslation: 'language title message',
     FilledTemplate: 'title message translations missing',
@@ -173,7 +174,7 @@ const readers: Record<Reader, Record<string, string>> = {
     Maintenance: 'version createdAt seriesId',
     MaintenanceSeriesTranslation: 'language title message',
     MaintenanceSeries: `id title message translations timeZone startsAt durationMinutes rule repeats until skips nextStarts services
-      tellSubscribers version createdAt`,
+      notifySubscribers version createdAt`,
     MaintenanceUpdate: 'version',
     Monitor: `id name kind service state stateSince stateCause unknownSince unknownReason dependsOn blockedSince pausedBy intervalSeconds
       effectiveIntervalSeconds timeoutMs
@@ -975,7 +976,7 @@ function sampleOf(path: string): unknown {
     domain: `host-${slugs}.example`,
     version: 1,
     force: true,
-    tellSubscribers: false,
+    notifySubscribers: false,
     own: false,
     startsAt: hours(-1),
     endsAt: hours(3),

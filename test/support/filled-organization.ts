@@ -141,7 +141,7 @@ export async function filledOrganization(
     durationMinutes: 60,
     rule: 'FREQ=YEARLY',
     serviceIds: [service.id],
-    tellSubscribers: false,
+    notifySubscribers: false,
   })
   const end = `mutation ($id: ID!) { endMaintenanceSeries(id: $id) { ... on MaintenanceSeries { id } ... on Error { code } } }`
   await succeed(url, key, end, { id: series.id })

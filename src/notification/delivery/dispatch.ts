@@ -31,7 +31,7 @@ export function dispatch(ctx: Context, organizationId: string, handle?: EventHan
     let made = 0
     for (const event of events) {
       await dispatchPush(tx, organizationId, event)
-      if (!event.tellSubscribers) continue
+      if (!event.notifySubscribers) continue
       const notification = await buildNotification(tx.db, event)
       if (notification) made += await createDeliveries(tx, organizationId, event.seq, notification)
     }

@@ -9,7 +9,7 @@ import { VERSION, VERSION_READ } from '../../graphql/schema/version.ts'
 import { deleteIncidentUpdate, editIncidentUpdate, postIncidentUpdate } from '../incident/incident-updates.ts'
 import { MAX_SERVICES } from '../ownership.ts'
 import { MAX_MESSAGE_LENGTH } from '../timeline/timeline-limits.ts'
-import { IncidentServiceInput, TELL_SUBSCRIBERS } from './incident.ts'
+import { IncidentServiceInput, NOTIFY_SUBSCRIBERS } from './incident.ts'
 import { MessageTranslation, messagesCost, messagesIn, translationsField } from './translation.ts'
 
 builder.prismaObject('IncidentUpdateService', {
@@ -83,7 +83,7 @@ const PostIncidentUpdateInput = builder.inputType('PostIncidentUpdateInput', {
         'When the update was posted, not in the future. Default: now. If later updates exist, no subscriber is notified.',
     }),
     fileIds: t.idList(FILE_IDS),
-    tellSubscribers: t.boolean(TELL_SUBSCRIBERS),
+    notifySubscribers: t.boolean(NOTIFY_SUBSCRIBERS),
     version: t.int({
       required: false,
       description:

@@ -15,7 +15,7 @@ import { readLeads, setIncidentLead } from '../incident/incident-lead.ts'
 import { createIncidentNote, deleteIncidentNote, readNotes, updateIncidentNote } from '../incident/incident-note.ts'
 import { moveIncidentService } from '../incident/incident-service-move.ts'
 import { MAX_MESSAGE_LENGTH } from '../timeline/timeline-limits.ts'
-import { Incident, TELL_SUBSCRIBERS } from './incident.ts'
+import { Incident, NOTIFY_SUBSCRIBERS } from './incident.ts'
 import { FILE_IDS } from './incident-update.ts'
 import { translationsField } from './translation.ts'
 
@@ -171,7 +171,7 @@ const MoveIncidentServiceInput = builder.inputType('MoveIncidentServiceInput', {
         'The update to post to the incident that it joins, in markdown. Default: an update without text, which notifies no subscribers.',
     }),
     translations: t.field(translationsField.messages),
-    tellSubscribers: t.boolean(TELL_SUBSCRIBERS),
+    notifySubscribers: t.boolean(NOTIFY_SUBSCRIBERS),
   }),
 })
 

@@ -121,7 +121,7 @@ export const IncidentServiceInput = builder.inputType('IncidentServiceInput', {
 })
 
 /** Whether subscribers are notified. */
-export const TELL_SUBSCRIBERS = {
+export const NOTIFY_SUBSCRIBERS = {
   required: false,
   defaultValue: true,
   description: 'Whether subscribers are notified of it. The page, its feeds and live events show it in any case.',
@@ -150,7 +150,7 @@ const CreateIncidentInput = builder.inputType('CreateIncidentInput', {
       required: false,
       description: 'When the incident was resolved, to record a past incident. No subscriber is notified.',
     }),
-    tellSubscribers: t.boolean(TELL_SUBSCRIBERS),
+    notifySubscribers: t.boolean(NOTIFY_SUBSCRIBERS),
     visibility: t.field({
       type: IncidentVisibility,
       required: false,
@@ -174,7 +174,7 @@ const PublishIncidentInput = builder.inputType('PublishIncidentInput', {
   description: 'The draft or suggestion to publish.',
   fields: (t) => ({
     id: t.id({ description: 'The incident to publish.' }),
-    tellSubscribers: t.boolean(TELL_SUBSCRIBERS),
+    notifySubscribers: t.boolean(NOTIFY_SUBSCRIBERS),
   }),
 })
 
@@ -263,7 +263,7 @@ const MergeIncidentsInput = builder.inputType('MergeIncidentsInput', {
         'An update to post to the remaining incident, in markdown. Default: none, and no subscriber is notified.',
     }),
     translations: t.field(translationsField.messages),
-    tellSubscribers: t.boolean(TELL_SUBSCRIBERS),
+    notifySubscribers: t.boolean(NOTIFY_SUBSCRIBERS),
   }),
 })
 

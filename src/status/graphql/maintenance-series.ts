@@ -82,7 +82,7 @@ const MaintenanceSeries = builder.prismaNode('MaintenanceSeries', {
       }),
       resolve: ({ services }) => services.map(({ service }) => service),
     }),
-    tellSubscribers: t.exposeBoolean('tellSubscribers', {
+    notifySubscribers: t.exposeBoolean('notifySubscribers', {
       description: 'Whether subscribers are notified of the start and end of each date.',
     }),
     version: t.exposeInt('version', VERSION),
@@ -113,7 +113,7 @@ const CreateMaintenanceSeriesInput = builder.inputType('CreateMaintenanceSeriesI
     }),
     skips: t.field({ type: ['DateTime'], required: false, description: SKIPS }),
     serviceIds: t.idList({ required: false, description: 'The services it affects.' }),
-    tellSubscribers: t.boolean({
+    notifySubscribers: t.boolean({
       required: false,
       defaultValue: true,
       description: 'Whether subscribers are notified of the first date, and of the start and end of each.',
@@ -145,7 +145,7 @@ const UpdateMaintenanceSeriesInput = builder.inputType('UpdateMaintenanceSeriesI
     timeZone: t.string({ required: false, description: 'The IANA time zone in which the rule is evaluated.' }),
     skips: t.field({ type: ['DateTime'], required: false, description: `${SKIPS} Replaces the current list.` }),
     serviceIds: t.idList({ required: false, description: 'All affected services. Replaces the current list.' }),
-    tellSubscribers: t.boolean({
+    notifySubscribers: t.boolean({
       required: false,
       description: 'Whether subscribers are notified of this change, and of starts and ends from now on.',
     }),

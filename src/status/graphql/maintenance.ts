@@ -158,7 +158,7 @@ const ScheduleMaintenanceInput = builder.inputType('ScheduleMaintenanceInput', {
     startsAt: t.field({ type: 'DateTime', description: 'The planned start. In the past: starts immediately.' }),
     endsAt: t.field({ type: 'DateTime', description: 'The planned end.' }),
     serviceIds: t.idList({ required: false, description: 'The services it affects.' }),
-    tellSubscribers: t.boolean({
+    notifySubscribers: t.boolean({
       required: false,
       defaultValue: true,
       description:
@@ -199,7 +199,7 @@ const UpdateMaintenanceInput = builder.inputType('UpdateMaintenanceInput', {
       required: false,
       description: 'The new status: starts or ends the maintenance early, or marks it as being verified.',
     }),
-    tellSubscribers: t.boolean({
+    notifySubscribers: t.boolean({
       required: false,
       description: 'Whether subscribers are notified of this change, and of the start and end from now on.',
     }),
@@ -224,7 +224,7 @@ const CancelMaintenanceInput = builder.inputType('CancelMaintenanceInput', {
     id: t.id({ description: 'The maintenance to cancel.' }),
     message: t.string({ required: false, description: 'The reason, in markdown.' }),
     translations: t.field(translationsField.messages),
-    tellSubscribers: t.boolean({
+    notifySubscribers: t.boolean({
       required: false,
       description: 'Whether subscribers are notified. Default: as for its start and end.',
     }),

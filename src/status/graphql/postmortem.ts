@@ -11,7 +11,7 @@ import { VERSION, VERSION_READ } from '../../graphql/schema/version.ts'
 import { deletePostmortem, publishPostmortem, savePostmortem, unpublishPostmortem } from '../incident/postmortem.ts'
 import { approvePostmortem, cancelPostmortemReview, requestPostmortemReview } from '../incident/postmortem-review.ts'
 import { MAX_MESSAGE_LENGTH } from '../timeline/timeline-limits.ts'
-import { TELL_SUBSCRIBERS } from './incident.ts'
+import { NOTIFY_SUBSCRIBERS } from './incident.ts'
 import { MessageTranslation, messagesCost, messagesIn, translationsField } from './translation.ts'
 
 /** Reads the name of a person; null: no longer exists. */
@@ -106,7 +106,7 @@ const PublishPostmortemInput = builder.inputType('PublishPostmortemInput', {
   description: 'The post-mortem to publish.',
   fields: (t) => ({
     incidentId: t.id({ description: 'The incident.' }),
-    tellSubscribers: t.boolean(TELL_SUBSCRIBERS),
+    notifySubscribers: t.boolean(NOTIFY_SUBSCRIBERS),
   }),
 })
 

@@ -99,7 +99,7 @@ const Template = builder.objectRef<TemplateRow>('Template').implement({
       description: 'The services, in page order.',
       resolve: ({ services }) => services,
     }),
-    tellSubscribers: t.exposeBoolean('tellSubscribers', { description: 'Whether subscribers are to be notified.' }),
+    notifySubscribers: t.exposeBoolean('notifySubscribers', { description: 'Whether subscribers are to be notified.' }),
     filled: t.field({
       type: FilledTemplate,
       nullable: true,
@@ -168,7 +168,7 @@ const content = (t: InputFields) => ({
     description: 'The services and the statuses to give them. Not for MAINTENANCE.',
   }),
   serviceIds: t.idList({ required: false, description: 'The services of a MAINTENANCE.' }),
-  tellSubscribers: t.boolean({
+  notifySubscribers: t.boolean({
     required: false,
     description: 'Whether subscribers are to be notified. Default: true in a new template.',
   }),

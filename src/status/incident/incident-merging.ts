@@ -7,7 +7,7 @@ import { renderMessage } from '../../core/markdown/markdown-rendering.ts'
 import { invalid, validate } from '../../core/validation.ts'
 import { change } from '../../event-log/change.ts'
 import type { Incident, IncidentImpact } from '../../generated/prisma/client.ts'
-import { MAX_UPDATES, message, tellSubscribers } from '../timeline/timeline-limits.ts'
+import { MAX_UPDATES, message, notifySubscribers } from '../timeline/timeline-limits.ts'
 import { messageChanges, translations } from '../timeline/translations.ts'
 import { findIncident, incidentEvent, requireOwnTimeline } from './incident.ts'
 import { readTimeline } from './incident-corrections.ts'
@@ -20,7 +20,7 @@ const merger = z.object({
   intoId: z.string(),
   message: message.nullish(),
   translations: translations.messages,
-  tellSubscribers,
+  notifySubscribers,
 })
 
 const impacts: readonly IncidentImpact[] = ['NONE', 'MINOR', 'MAJOR', 'CRITICAL']
@@ -34,7 +34,7 @@ const impacts: readonly IncidentImpact[] = ['NONE', 'MINOR', 'MAJOR', 'CRITICAL'
  */
 export async function mergeIncidents(ctx: Context, input: unknown): Promise<Incident> {
   const organizationId = requireScope(ctx, 'WRITE')
-  const { id, intoId, message, tellSubscribers, ...given } = validate(merger, input)
+  const { id, intoId, message, notifySubscribers, ...given } = validate(merger, input)
   const html = message ? await renderMessage(ctx, organizationId, message) : null
   const messages = await messageChanges(ctx, organizationId, given.translations)
   return change(ctx, organizationId, async (tx) => {
@@ -50,10 +50,10 @@ export async function mergeIncidents(ctx: Context, input: unknown): Promise<Inci
     await writeTimeline(tx, into, joint.updates, parts)
     await moveLinks(tx.db, id, intoId)
     const incident = await writeJoint(tx.db, { merged, into, joint })
-    const mergedEvent = incidentEvent('INCIDENT_MERGED', merged, { tellSubscribers: false })
-    const updated = incidentEvent('INCIDENT_UPDATED', incident, { tellSubscribers: false })
+    const mergedEvent = incidentEvent('INCIDENT_MERGED', merged, { notifySubscribers: false })
+    const updated = incidentEvent('INCIDENT_UPDATED', incident, { notifySubscribers: false })
     if (!message || html === null) return [incident, mergedEvent, updated]
-    const update = { status: joint.status, message, ...html, messages, services: [], tellSubscribers }
+    const update = { status: joint.status, message, ...html, messages, services: [], notifySubscribers }
     const [, posted] = await addUpdate(tx, incident, update)
     return [await findIncident(tx, organizationId, intoId), mergedEvent, updated, ...(posted ? [posted] : [])]
   })

@@ -10,7 +10,7 @@ import type { Incident } from '../../generated/prisma/client.ts'
 import type { IncidentVisibility } from '../../generated/prisma/enums.ts'
 import { IncidentImpact, IncidentStatus } from '../../generated/prisma/enums.ts'
 import { notFound, requireDistinct } from '../ownership.ts'
-import { message, tellSubscribers, titleText } from '../timeline/timeline-limits.ts'
+import { message, notifySubscribers, titleText } from '../timeline/timeline-limits.ts'
 import { changedMessages, translations, withChanges } from '../timeline/translations.ts'
 import { incidentEvent } from './incident.ts'
 import { requireTimes } from './incident-corrections.ts'
@@ -26,7 +26,7 @@ const newIncident = z.object({
   services: serviceStatuses.nullish(),
   startedAt: z.date().nullish(),
   resolvedAt: z.date().nullish(),
-  tellSubscribers,
+  notifySubscribers,
   visibility: z.enum(['PUBLIC', 'DRAFT']).nullish(),
   translations: translations.both,
 })
@@ -40,7 +40,7 @@ const newIncident = z.object({
  */
 export async function createIncident(ctx: Context, input: unknown): Promise<Incident> {
   const organizationId = requireScope(ctx, 'WRITE')
-  const { title, status, impact, message, tellSubscribers, ...rest } = validate(newIncident, input)
+  const { title, status, impact, message, notifySubscribers, ...rest } = validate(newIncident, input)
   const services = rest.services ?? []
   requireDistinct(services.map(serviceIdOf), (index) => ['services', index, 'serviceId'])
   const html = await renderMessage(ctx, organizationId, message)
@@ -51,7 +51,7 @@ export async function createIncident(ctx: Context, input: unknown): Promise<Inci
     requireTimes({ status, startedAt, resolvedAt }, tx.now())
     const visibility = rest.visibility ?? 'PUBLIC'
     const text = { title, status, impact, message, ...html, ...others }
-    const fields = { ...text, services, startedAt, tellSubscribers, automatic: false, visibility }
+    const fields = { ...text, services, startedAt, notifySubscribers, automatic: false, visibility }
     return openIncident(tx, organizationId, resolvedAt === null ? fields : { ...fields, resolvedAt })
   })
 }
@@ -73,7 +73,7 @@ export interface NewIncident extends NewIncidentUpdate {
 export async function openIncident(
   tx: SqlContext,
   organizationId: string,
-  { message, html, services, status, tellSubscribers = true, ...fields }: NewIncident,
+  { message, html, services, status, notifySubscribers = true, ...fields }: NewIncident,
 ): Promise<ChangeResult<Incident>> {
   const { translations, htmlVersion = fields.htmlVersion } = changedMessages({}, fields.messages ?? {})
   const now = tx.now()
@@ -107,5 +107,5 @@ export async function openIncident(
     SELECT * FROM incident`
   if (!incident) throw notFound('Service')
   const kind = fields.resolvedAt ? 'INCIDENT_BACKFILLED' : 'INCIDENT_CREATED'
-  return [incident, incidentEvent(kind, incident, { updateId, tellSubscribers })]
+  return [incident, incidentEvent(kind, incident, { updateId, notifySubscribers })]
 }

@@ -5,10 +5,10 @@ import { Conflict } from '../../core/errors.ts'
 import { validate } from '../../core/validation.ts'
 import { change } from '../../event-log/change.ts'
 import type { Incident } from '../../generated/prisma/client.ts'
-import { tellSubscribers } from '../timeline/timeline-limits.ts'
+import { notifySubscribers } from '../timeline/timeline-limits.ts'
 import { findIncident, incidentEvent, requireOwnTimeline } from './incident.ts'
 
-const publication = z.object({ id: z.string(), tellSubscribers })
+const publication = z.object({ id: z.string(), notifySubscribers })
 
 /**
  * Publishes a draft or a suggestion. A resolved incident notifies no one. Does nothing to a public incident. Requires a
@@ -17,7 +17,7 @@ const publication = z.object({ id: z.string(), tellSubscribers })
  */
 export async function publishIncident(ctx: Context, input: unknown): Promise<Incident> {
   const organizationId = requireScope(ctx, 'WRITE')
-  const { id, tellSubscribers } = validate(publication, input)
+  const { id, notifySubscribers } = validate(publication, input)
   return change(ctx, organizationId, async (tx) => {
     const before = await findIncident(tx, organizationId, id)
     if (before.visibility === 'PUBLIC') return [before]
@@ -30,7 +30,7 @@ export async function publishIncident(ctx: Context, input: unknown): Promise<Inc
       select: { id: true },
     })
     const kind = incident.status === 'RESOLVED' ? 'INCIDENT_BACKFILLED' : 'INCIDENT_CREATED'
-    return [incident, incidentEvent(kind, incident, { tellSubscribers, ...(newest && { updateId: newest.id }) })]
+    return [incident, incidentEvent(kind, incident, { notifySubscribers, ...(newest && { updateId: newest.id }) })]
   })
 }
 

@@ -8,7 +8,7 @@ import { change } from '../../event-log/change.ts'
 import type { NewEvent } from '../../event-log/event.ts'
 import type { Incident } from '../../generated/prisma/client.ts'
 import { notFound } from '../ownership.ts'
-import { message, requireRoomForUpdate, tellSubscribers } from '../timeline/timeline-limits.ts'
+import { message, notifySubscribers, requireRoomForUpdate } from '../timeline/timeline-limits.ts'
 import { messageChanges, translations } from '../timeline/translations.ts'
 import { requireNotInFuture } from '../timeline/update-time.ts'
 import { findIncident, incidentEvent, manual, requireOwnTimeline } from './incident.ts'
@@ -26,7 +26,7 @@ const move = z.object({
   at: z.date().nullish(),
   message: message.nullish(),
   translations: translations.messages,
-  tellSubscribers,
+  notifySubscribers,
 })
 
 /**
@@ -45,7 +45,7 @@ const move = z.object({
  */
 export async function moveIncidentService(ctx: Context, input: unknown): Promise<Incident> {
   const organizationId = requireScope(ctx, 'WRITE')
-  const { serviceId, fromId, intoId, message, tellSubscribers, ...given } = validate(move, input)
+  const { serviceId, fromId, intoId, message, notifySubscribers, ...given } = validate(move, input)
   const text = message ?? ''
   const html = await renderMessage(ctx, organizationId, text)
   const messages = await messageChanges(ctx, organizationId, given.translations)
@@ -73,7 +73,7 @@ export async function moveIncidentService(ctx: Context, input: unknown): Promise
     const services = [{ serviceId, status: moved.status }] as ServiceStatuses
     const update = {
       ...{ status: into.status, message: text, ...html, messages, services },
-      tellSubscribers: tellSubscribers && text !== '',
+      notifySubscribers: notifySubscribers && text !== '',
     }
     const [, joining] = await addUpdate(tx, { ...into, ...manual }, update, at)
     const events = [leaving, joining].flatMap((event) => (event ? [event] : []))
@@ -121,7 +121,7 @@ async function postRecovery(
   await writeTimeline(tx, from, moved.from, parts)
   const services = [{ serviceId, status: 'OPERATIONAL' }] as const
   const quiet = { status: from.status, message: '', ...(await renderMessage(tx, from.organizationId, '')) }
-  const [, event] = await addUpdate(tx, { ...from, ...manual }, { ...quiet, services, tellSubscribers: false }, at)
+  const [, event] = await addUpdate(tx, { ...from, ...manual }, { ...quiet, services, notifySubscribers: false }, at)
   return event
 }
 

@@ -15,9 +15,9 @@ import { formerServices } from '../page-scope.ts'
 import {
   MAX_UPDATES,
   message,
+  notifySubscribers,
   requireOtherUpdates,
   requireRoomForUpdate,
-  tellSubscribers,
 } from '../timeline/timeline-limits.ts'
 import type { MessageChanges, TitleChanges } from '../timeline/translations.ts'
 import { changedMessages, messageChanges, titleChanges, translations, withChanges } from '../timeline/translations.ts'
@@ -42,7 +42,7 @@ const updateInput = z.object({
   message,
   services: serviceStatuses.nullish(),
   createdAt: z.date().nullish(),
-  tellSubscribers,
+  notifySubscribers,
   translations: translations.both,
   version: versionInput,
   fileIds,
@@ -63,14 +63,14 @@ export async function postIncidentUpdate(
   uploaded: readonly PlacedFile[] = [],
 ): Promise<IncidentUpdate> {
   const organizationId = requireScope(ctx, 'WRITE')
-  const { incidentId, status, message, version, createdAt, tellSubscribers, ...rest } = validate(updateInput, input)
+  const { incidentId, status, message, version, createdAt, notifySubscribers, ...rest } = validate(updateInput, input)
   const services = rest.services ?? []
   const files = checkFiles(uploaded)
   requireDistinct(services.map(serviceIdOf), (index) => ['services', index, 'serviceId'])
   if (status === 'RESOLVED') requireRecovered(services)
   const html = await renderMessage(ctx, organizationId, message)
   const others = await otherLanguages(ctx, organizationId, rest.translations)
-  const newUpdate = { status, message, ...html, ...others, services, tellSubscribers }
+  const newUpdate = { status, message, ...html, ...others, services, notifySubscribers }
   const read = async (tx: SqlContext) => {
     const before = await readForUpdate(tx, organizationId, incidentId)
     requireVersion(before.incident, version)
@@ -168,7 +168,7 @@ export interface NewIncidentUpdate extends StoredHtml {
   readonly messages?: MessageChanges
   readonly titles?: TitleChanges
   /** Whether subscribers are notified; true by default. */
-  readonly tellSubscribers?: boolean
+  readonly notifySubscribers?: boolean
 }
 
 /** Returns whether the timeline has room for another update besides a final resolution. */
@@ -243,10 +243,10 @@ async function insertNewest(
 function postedUpdate(
   incident: Pick<Incident, 'id' | 'title' | 'visibility'>,
   update: IncidentUpdate | null,
-  { tellSubscribers = true }: Pick<NewIncidentUpdate, 'tellSubscribers'>,
+  { notifySubscribers = true }: Pick<NewIncidentUpdate, 'notifySubscribers'>,
 ): ChangeResult<IncidentUpdate> {
   if (update === null) throw notFound('Service')
-  return [update, incidentEvent('INCIDENT_UPDATE_POSTED', incident, { updateId: update.id, tellSubscribers })]
+  return [update, incidentEvent('INCIDENT_UPDATE_POSTED', incident, { updateId: update.id, notifySubscribers })]
 }
 
 /**

@@ -38,11 +38,11 @@ const hiddenKinds = {
 export function incidentEvent(
   kind: PublicKind,
   { id, title, visibility }: Pick<Incident, 'id' | 'title' | 'visibility'>,
-  more: Pick<NewEvent, 'updateId' | 'tellSubscribers' | 'serviceIds'> = {},
+  more: Pick<NewEvent, 'updateId' | 'notifySubscribers' | 'serviceIds'> = {},
 ): NewEvent {
   const event = { kind, subjectId: id, subjectName: title, ...more }
   if (visibility === 'PUBLIC') return event
-  return { ...event, kind: hiddenKinds[kind], tellSubscribers: false }
+  return { ...event, kind: hiddenKinds[kind], notifySubscribers: false }
 }
 
 type PrivateKind =
@@ -54,7 +54,7 @@ type PrivateKind =
  * Creates an event about private work on an incident, which only the organization gets, even if the incident is public.
  */
 export function privateEvent(kind: PrivateKind, { id, title }: Pick<Incident, 'id' | 'title'>): NewEvent {
-  return { kind, subjectId: id, subjectName: title, tellSubscribers: false }
+  return { kind, subjectId: id, subjectName: title, notifySubscribers: false }
 }
 
 /** Reads an incident of the organization. @throws NotFound. */

@@ -13,7 +13,7 @@ import type { Incident, Postmortem } from '../../generated/prisma/client.ts'
 import type { Language } from '../../language/catalogue.ts'
 import { Language as languageNames, languages, wordsOf } from '../../language/catalogue.ts'
 import { MAX_SERVICES } from '../ownership.ts'
-import { MAX_UPDATES, message, tellSubscribers } from '../timeline/timeline-limits.ts'
+import { MAX_UPDATES, message, notifySubscribers } from '../timeline/timeline-limits.ts'
 import type { InLanguage } from '../timeline/translations.ts'
 import { bodiesOf, changedMessages, messageChanges, translations } from '../timeline/translations.ts'
 import { findIncident, requireOwnTimeline } from './incident.ts'
@@ -54,7 +54,7 @@ export async function savePostmortem(ctx: Context, input: unknown): Promise<Post
 
 const unreviewed = { reviewedAt: null, reviewedById: null } as const
 
-const publication = z.object({ incidentId: z.string(), tellSubscribers })
+const publication = z.object({ incidentId: z.string(), notifySubscribers })
 
 /**
  * Publishes the post-mortem of an incident to everyone who can see the incident. Does nothing to a published one.
@@ -64,7 +64,7 @@ const publication = z.object({ incidentId: z.string(), tellSubscribers })
  */
 export async function publishPostmortem(ctx: Context, input: unknown): Promise<Postmortem> {
   const organizationId = requireScope(ctx, 'WRITE')
-  const { incidentId, tellSubscribers } = validate(publication, input)
+  const { incidentId, notifySubscribers } = validate(publication, input)
   return change(ctx, organizationId, async (tx) => {
     const { incident, ...before } = await findPostmortem(tx, organizationId, incidentId)
     if (before.publishedAt !== null) return [before]
@@ -74,7 +74,7 @@ export async function publishPostmortem(ctx: Context, input: unknown): Promise<P
       throw new Conflict('A review was requested. Get it approved, or cancel the review.', 'REVIEW_REQUIRED')
     const data = { publishedAt: tx.now(), version: { increment: 1 } }
     const postmortem = await tx.db.postmortem.update({ where: { id: incidentId }, data })
-    return [postmortem, postmortemEvent('POSTMORTEM_PUBLISHED', incident, tellSubscribers)]
+    return [postmortem, postmortemEvent('POSTMORTEM_PUBLISHED', incident, notifySubscribers)]
   })
 }
 
@@ -220,10 +220,10 @@ export async function draftFromTimeline(ctx: Context, incidentId: string): Promi
 export const postmortemEvent = (
   kind: NewEvent['kind'],
   { id, title }: Incident,
-  tellSubscribers = false,
+  notifySubscribers = false,
 ): NewEvent => ({
   kind,
   subjectId: id,
   subjectName: title,
-  tellSubscribers,
+  notifySubscribers,
 })

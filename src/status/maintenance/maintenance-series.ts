@@ -17,7 +17,7 @@ import type { Maintenance, MaintenanceSeries } from '../../generated/prisma/clie
 import type { Language } from '../../language/catalogue.ts'
 import { findOwned, MAX_SERVICES, requireDistinct, requireServices } from '../ownership.ts'
 import { formerServices } from '../page-scope.ts'
-import { message, tellSubscribers, titleText } from '../timeline/timeline-limits.ts'
+import { message, notifySubscribers, titleText } from '../timeline/timeline-limits.ts'
 import { bothAfter, bothIn, titleChanges, titleIn, translations, withChanges } from '../timeline/translations.ts'
 import type { RenderedMessage } from './maintenance.ts'
 import { eventOf, insertMaintenance, renderUpdate, setServices } from './maintenance.ts'
@@ -60,7 +60,7 @@ const newSeries = z.object({
   timeZone: zoneName.nullish(),
   skips: skips.nullish(),
   serviceIds: serviceIds.nullish(),
-  tellSubscribers,
+  notifySubscribers,
   translations: translations.both,
 })
 
@@ -81,8 +81,8 @@ export async function createMaintenanceSeries(ctx: Context, input: unknown): Pro
   const schedule = await scheduleOf({ ...fields, skips: fields.skips ?? [], timeZone }, ctx.now())
   return change(ctx, organizationId, async (tx) => {
     await requireServices(tx, organizationId, serviceIds ?? [])
-    const { title, message, tellSubscribers } = fields
-    const data = { title, message, tellSubscribers, translations: bothAfter({}, fields.translations), ...schedule }
+    const { title, message, notifySubscribers } = fields
+    const data = { title, message, notifySubscribers, translations: bothAfter({}, fields.translations), ...schedule }
     return insertSeries(tx, organizationId, { data, serviceIds: serviceIds ?? [], rendered })
   })
 }
@@ -90,7 +90,7 @@ export async function createMaintenanceSeries(ctx: Context, input: unknown): Pro
 /** A series to insert. */
 export interface NewSeries {
   readonly data: StoredSchedule &
-    Pick<MaintenanceSeries, 'title' | 'message' | 'tellSubscribers'> & { readonly translations: object }
+    Pick<MaintenanceSeries, 'title' | 'message' | 'notifySubscribers'> & { readonly translations: object }
   /** Services of the organization. */
   readonly serviceIds: readonly string[]
   readonly rendered: RenderedMessage
@@ -118,7 +118,7 @@ export async function insertSeries(
       services: { create: serviceIds.map((serviceId) => ({ serviceId })) },
     },
   })
-  const events = await scheduleDates(tx, series, rendered, series.tellSubscribers)
+  const events = await scheduleDates(tx, series, rendered, series.notifySubscribers)
   return [series, seriesEvent('MAINTENANCE_SERIES_CREATED', series), ...events]
 }
 
@@ -132,7 +132,7 @@ const seriesEdit = z.object({
   timeZone: zoneName.optional(),
   skips: skips.nullish(),
   serviceIds: serviceIds.nullish(),
-  tellSubscribers: z.boolean().nullish(),
+  notifySubscribers: z.boolean().nullish(),
   translations: translations.both,
   version: versionInput,
 })
@@ -154,8 +154,8 @@ export async function updateMaintenanceSeries(ctx: Context, input: unknown): Pro
     const before = await findMaintenanceSeries(tx, organizationId, id)
     // The schedule was computed from the version that was read.
     requireVersion(before, version ?? read.version)
-    const { title, message, tellSubscribers } = fields
-    const data = { ...schedule, title, message, translations: texts, tellSubscribers: tellSubscribers ?? undefined }
+    const { title, message, notifySubscribers } = fields
+    const data = { ...schedule, title, message, translations: texts, notifySubscribers: notifySubscribers ?? undefined }
     const known = await servicesOf(tx, id)
     const isOther = serviceIds ? !sameSet(known, serviceIds, (each) => each) : false
     if (!isOther && !hasChanges(before, data)) return [before]
@@ -271,7 +271,7 @@ async function scheduleDates(
   notifies: boolean,
 ): Promise<NewEvent[]> {
   const { wanted, dueAt, anchor } = await planOf(tx, series)
-  const { id, organizationId, title, tellSubscribers, durationMinutes } = series
+  const { id, organizationId, title, notifySubscribers, durationMinutes } = series
   const found = await tx.db.maintenance.findMany({
     where: { seriesId: id, nominalStartsAt: { in: wanted.map(({ startsAt }) => startsAt) } },
     select: { nominalStartsAt: true },
@@ -285,11 +285,11 @@ async function scheduleDates(
     const date = { seriesId: id, nominalStartsAt: startsAt }
     const [, scheduled, ...others] = await insertMaintenance(
       tx,
-      { organizationId, title, titles: titlesOf(series), tellSubscribers, plan, date },
+      { organizationId, title, titles: titlesOf(series), notifySubscribers, plan, date },
       serviceIds,
       rendered,
     )
-    if (scheduled) events.push({ ...scheduled, tellSubscribers: isFirst }, ...others)
+    if (scheduled) events.push({ ...scheduled, notifySubscribers: isFirst }, ...others)
     isFirst = false
   }
   await tx.db.maintenanceSeries.update({ where: { id }, data: { dueAt, anchor } })
@@ -312,9 +312,9 @@ async function followSeries(
   const events = await removeScheduled(tx, series.id, wanted)
   const serviceIds = await servicesOf(tx, series.id)
   for (const date of await scheduledOf(tx, series.id)) {
-    const { title, tellSubscribers } = series
+    const { title, notifySubscribers } = series
     const titles = titlesOf(series)
-    const data = { title, titles, tellSubscribers, endsAt: endOf(date.startsAt, series.durationMinutes) }
+    const data = { title, titles, notifySubscribers, endsAt: endOf(date.startsAt, series.durationMinutes) }
     const isMoved = +data.endsAt !== +date.endsAt
     const known = await tx.db.maintenanceService.findMany({ where: { maintenanceId: date.id } })
     const isOther = !sameSet(
@@ -336,12 +336,12 @@ async function followSeries(
     events.push({
       ...eventOf(isMoved ? 'MAINTENANCE_RESCHEDULED' : 'MAINTENANCE_UPDATED', changed),
       // One notification announces all dates.
-      tellSubscribers: tellSubscribers && events.every((event) => event.tellSubscribers !== true),
+      notifySubscribers: notifySubscribers && events.every((event) => event.notifySubscribers !== true),
       serviceIds: isOther ? formerServices(known) : [],
     })
   }
-  const isAnnounced = events.some((event) => event.tellSubscribers === true)
-  return [...events, ...(await scheduleDates(tx, series, rendered, series.tellSubscribers && !isAnnounced))]
+  const isAnnounced = events.some((event) => event.notifySubscribers === true)
+  return [...events, ...(await scheduleDates(tx, series, rendered, series.notifySubscribers && !isAnnounced))]
 }
 
 /** Deletes the dates that follow their series, except those to keep. */
@@ -353,7 +353,7 @@ export async function removeScheduled(tx: Context, seriesId: string, keep: reado
   await tx.db.maintenance.deleteMany({ where: { id: { in: ids } } })
   return removed.map((date) => ({
     ...eventOf('MAINTENANCE_DELETED', date),
-    tellSubscribers: false,
+    notifySubscribers: false,
     serviceIds: formerServices(links.filter(({ maintenanceId }) => maintenanceId === date.id)),
   }))
 }

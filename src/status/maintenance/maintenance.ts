@@ -15,10 +15,10 @@ import { findOwned, MAX_SERVICES, requireDistinct, requireServices } from '../ow
 import { formerServices } from '../page-scope.ts'
 import {
   message,
+  notifySubscribers,
   optionalMessage,
   requireOtherUpdates,
   requireRoomForUpdate,
-  tellSubscribers,
   titleText,
 } from '../timeline/timeline-limits.ts'
 import type { Translations } from '../timeline/translations.ts'
@@ -45,30 +45,30 @@ const newMaintenance = z.object({
   startsAt: z.date(),
   endsAt: z.date(),
   serviceIds: serviceIds.nullish(),
-  tellSubscribers,
+  notifySubscribers,
   translations: translations.both,
 })
 
 /**
  * Schedules a maintenance, with the message as its first update. It starts at once if its start has passed. Without
- * `tellSubscribers`, no one is notified of it, nor of its start and end. Requires a key with scope WRITE.
+ * `notifySubscribers`, no one is notified of it, nor of its start and end. Requires a key with scope WRITE.
  * @throws Invalid, also if it would end before its start or in the past.
  * @throws NotFound for an unknown service.
  */
 export async function scheduleMaintenance(ctx: Context, input: unknown): Promise<Maintenance> {
   const organizationId = requireScope(ctx, 'WRITE')
-  const { title, message, serviceIds, tellSubscribers, translations, ...times } = validate(newMaintenance, input)
+  const { title, message, serviceIds, notifySubscribers, translations, ...times } = validate(newMaintenance, input)
   requireDistinct(serviceIds ?? [], (index) => ['serviceIds', index])
   const rendered = await renderUpdate(ctx, organizationId, message, translations)
   const titles = withChanges<string>({}, titleChanges(translations))
   return change(ctx, organizationId, async (tx) => {
     const plan = createPlan(times, tx.now())
     await requireServices(tx, organizationId, serviceIds ?? [])
-    return insertMaintenance(tx, { organizationId, title, titles, tellSubscribers, plan }, serviceIds ?? [], rendered)
+    return insertMaintenance(tx, { organizationId, title, titles, notifySubscribers, plan }, serviceIds ?? [], rendered)
   })
 }
 
-interface NewMaintenance extends Pick<Maintenance, 'organizationId' | 'title' | 'tellSubscribers'> {
+interface NewMaintenance extends Pick<Maintenance, 'organizationId' | 'title' | 'notifySubscribers'> {
   readonly titles: Record<string, string>
   readonly plan: Plan
   /** The series and the date in it; absent for a single maintenance. */
@@ -109,7 +109,7 @@ const maintenanceEdit = z.object({
   serviceIds: serviceIds.nullish(),
   message: optionalMessage.nullish(),
   status: z.enum(['IN_PROGRESS', 'VERIFYING', 'COMPLETED']).nullish(),
-  tellSubscribers: z.boolean().nullish(),
+  notifySubscribers: z.boolean().nullish(),
   translations: translations.both,
   version: versionInput,
 })
@@ -117,14 +117,14 @@ const maintenanceEdit = z.object({
 /**
  * Updates the given fields of a maintenance. A message, or a change of status, adds an update to its timeline; a
  * message in another language belongs to that update. The status starts the maintenance early, marks it as being
- * verified, or ends it early. `tellSubscribers` sets whether subscribers are notified of the edit, and of later starts
+ * verified, or ends it early. `notifySubscribers` sets whether subscribers are notified of the edit, and of later starts
  * and ends. Requires a key with scope WRITE.
  * @throws Invalid, NotFound, and Conflict if it is newer than the given version, its status does not allow the edit, or
  * its timeline is full.
  */
 export async function updateMaintenance(ctx: Context, input: unknown): Promise<Maintenance> {
   const organizationId = requireScope(ctx, 'WRITE')
-  const { id, version, title, serviceIds, message, status, tellSubscribers, translations, ...times } = validate(
+  const { id, version, title, serviceIds, message, status, notifySubscribers, translations, ...times } = validate(
     maintenanceEdit,
     input,
   )
@@ -139,7 +139,7 @@ export async function updateMaintenance(ctx: Context, input: unknown): Promise<M
     const plan = reschedule(advanced, times, tx.now())
     const isOther = serviceIds ? !(await hasExactlyServices(tx, id, serviceIds)) : false
     const titles = withChanges<string>(before.titles, titleChanges(translations))
-    const settings = { title, titles, tellSubscribers: tellSubscribers ?? undefined }
+    const settings = { title, titles, notifySubscribers: notifySubscribers ?? undefined }
     if (!message && !isOther && !hasChanges(before, { ...plan, ...settings })) return [before]
     const maintenance = await savePlan(tx, before, plan, tx.now(), { ...settings, ...detachedIf(before) })
     const former = await tx.db.maintenanceService.findMany({ where: { maintenanceId: id } })
@@ -160,25 +160,25 @@ function requireOriginal(message: string | null | undefined, translations: Trans
 const cancellation = z.object({
   id: z.string(),
   message: optionalMessage.nullish(),
-  tellSubscribers: z.boolean().nullish(),
+  notifySubscribers: z.boolean().nullish(),
   translations: translations.messages,
 })
 
 /**
  * Cancels a maintenance before or during its run. Subscribers are notified as for its start and end, unless
- * `tellSubscribers` overrides that. Requires a key with scope WRITE.
+ * `notifySubscribers` overrides that. Requires a key with scope WRITE.
  * @throws NotFound.
  * @throws Conflict if it is over.
  */
 export async function cancelMaintenance(ctx: Context, input: unknown): Promise<Maintenance> {
   const organizationId = requireScope(ctx, 'WRITE')
-  const { id, message, tellSubscribers, translations } = validate(cancellation, input)
+  const { id, message, notifySubscribers, translations } = validate(cancellation, input)
   requireOriginal(message, translations)
   const rendered = await renderUpdate(ctx, organizationId, message ?? '', translations)
   return change(ctx, organizationId, async (tx) => {
     const before = await findMaintenance(tx, organizationId, id)
     const maintenance = await savePlan(tx, before, transition(before, 'CANCELLED', tx.now()), tx.now(), {
-      tellSubscribers: tellSubscribers ?? undefined,
+      notifySubscribers: notifySubscribers ?? undefined,
       ...detachedIf(before),
     })
     const updateId = await addUpdate(tx, maintenance, rendered)
@@ -288,7 +288,7 @@ function savePlan(
   settings: {
     readonly title?: string | undefined
     readonly titles?: Record<string, string>
-    readonly tellSubscribers?: boolean | undefined
+    readonly notifySubscribers?: boolean | undefined
     readonly detached?: boolean
   } = {},
 ): Promise<Maintenance> {
@@ -431,9 +431,9 @@ function eventKindOfEdit(before: Plan, after: Plan, hasUpdate: boolean): NewEven
 }
 
 /** Creates an event about a maintenance. */
-export const eventOf = (kind: NewEvent['kind'], { id, title, tellSubscribers }: Maintenance) => ({
+export const eventOf = (kind: NewEvent['kind'], { id, title, notifySubscribers }: Maintenance) => ({
   kind,
   subjectId: id,
   subjectName: title,
-  tellSubscribers,
+  notifySubscribers,
 })

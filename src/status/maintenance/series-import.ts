@@ -70,7 +70,7 @@ export async function importSeries(
         await removeFormer(tx, organizationId, each.known)
         const rendered = texts.get(id)
         if (rendered === undefined) throw new Error('A message was not rendered.')
-        const data = { ...schedule, title, message: text, tellSubscribers: true, translations: {} }
+        const data = { ...schedule, title, message: text, notifySubscribers: true, translations: {} }
         // An import is one event; the dates that it schedules are not announced.
         const [made] = await insertSeries(tx, organizationId, { data, serviceIds, rendered })
         written.push({ recordId: id, objectId: made.id, digest, version: made.version })

@@ -115,7 +115,7 @@ export function pageStateQuery(
       SELECT id, to_json(newest) AS row, row_number() OVER (ORDER BY "startedAt" DESC, id DESC) AS nth
       FROM newest ORDER BY nth LIMIT ${recent.items}
     ), ahead AS MATERIALIZED (
-      SELECT maintenance.*, CASE WHEN series.id IS NOT NULL THEN json_build_object(
+      SELECT maintenance.*, maintenance."tellSubscribers" AS "notifySubscribers", CASE WHEN series.id IS NOT NULL THEN json_build_object(
         'rule', series.rule, 'firstStart', series."firstStart", 'timeZone', series."timeZone") END AS repeats
       FROM page JOIN "Maintenance" AS maintenance ON maintenance."organizationId" = page.id
       LEFT JOIN "MaintenanceSeries" AS series ON series.id = maintenance."seriesId"

@@ -54,7 +54,7 @@ const content = {
   impact: z.enum(IncidentImpact).nullish(),
   services,
   serviceIds,
-  tellSubscribers: z.boolean().nullish(),
+  notifySubscribers: z.boolean().nullish(),
 }
 
 const newTemplate = z.object({
@@ -84,7 +84,7 @@ export async function createTemplate(ctx: Context, input: unknown): Promise<Temp
         title: given.title ?? '',
         translations: bothAfter({}, given.translations),
         ...choicesOf(kind, given),
-        tellSubscribers: given.tellSubscribers ?? true,
+        notifySubscribers: given.notifySubscribers ?? true,
         createdAt: tx.now(),
         services: { create: statuses },
       },
@@ -125,7 +125,7 @@ export async function updateTemplate(ctx: Context, input: unknown): Promise<Temp
       title: given.title ?? undefined,
       translations: bothAfter(before.translations, given.translations),
       ...choicesOf(kind, given),
-      tellSubscribers: given.tellSubscribers ?? undefined,
+      notifySubscribers: given.notifySubscribers ?? undefined,
     }
     const changed = [...changedFields(before, edit), ...(hasOtherServices(before, statuses) ? ['services'] : [])]
     if (changed.length === 0) return [before]

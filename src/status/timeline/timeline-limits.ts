@@ -33,7 +33,7 @@ export function requireOtherUpdates(updates: number, what: 'incident' | 'mainten
 }
 
 /** Whether subscribers are notified. */
-export const tellSubscribers = z
+export const notifySubscribers = z
   .boolean()
   .nullish()
   .transform((given) => given ?? true)

@@ -35,7 +35,7 @@ function formOf(fields: Record<string, string>, ...files: readonly (Chosen | nul
 
 const log = { name: 'disk.log', content: textFile('Full.') }
 const graph = { name: 'graph.png', content: png(40, 20), alt: 'Errors rise.' }
-const update = { form: 'update', status: 'IDENTIFIED', message: 'It is the disk.', 'tellSubscribers.shown': 'true' }
+const update = { form: 'update', status: 'IDENTIFIED', message: 'It is the disk.', 'notifySubscribers.shown': 'true' }
 
 test('an update is posted with files, which are on the page, in feeds and in notifications', async () => {
   const { html } = await editor.get(`incidents/${id}`)

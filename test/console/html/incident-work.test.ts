@@ -124,7 +124,7 @@ test('a service moves to another incident with a form, which describes what is w
   expect((await viewer.get(`incidents/${from.id}`)).html).not.toContain(path)
   expect((await editor.get(path)).html).toMatch(/Search: Major outage[\s\S]*Into/)
   expect((await editor.get(`incidents/${into.id}/move`)).html).toContain('It does not impair any service.')
-  const given = { serviceId: service.id, intoId: into.id, 'tellSubscribers.shown': 'true' }
+  const given = { serviceId: service.id, intoId: into.id, 'notifySubscribers.shown': 'true' }
   const early = await editor.post(path, { ...given, at: '2020-01-01T00:00', message: 'Typed.' })
   expect(early.status).toBe(422)
   expect(early.html).toMatch(/Must be after the start and the newest update[\s\S]*Typed\./)

@@ -152,8 +152,8 @@ describe('an event creates one delivery per interested subscriber', () => {
   })
 })
 
-describe('without tellSubscribers, nothing is delivered', () => {
-  const silent = { tellSubscribers: false }
+describe('without notifySubscribers, nothing is delivered', () => {
+  const silent = { notifySubscribers: false }
 
   test('of an incident and its updates, by any number of workers and attempts', async () => {
     const tenant = await notified.tenant()
@@ -193,11 +193,11 @@ describe('without tellSubscribers, nothing is delivered', () => {
     const times = { startsAt: at(1), endsAt: at(2) }
     const quiet = { title: 'Quiet', message: 'Planned.', ...times, ...silent }
     const { id } = await scheduleMaintenance(owner, quiet)
-    await updateMaintenance(owner, { id, tellSubscribers: true })
+    await updateMaintenance(owner, { id, notifySubscribers: true })
     await updateMaintenance(owner, { id, startsAt: at(0) })
     expect(await reported(tenant)).toEqual({ ada: ['STARTED Quiet'] })
     const { id: other } = await scheduleMaintenance(owner, { ...quiet, title: 'Other' })
-    await cancelMaintenance(owner, { id: other, tellSubscribers: true })
+    await cancelMaintenance(owner, { id: other, notifySubscribers: true })
     expect(await reported(tenant)).toEqual({ ada: ['STARTED Quiet', 'CANCELLED Other'] })
   })
 })

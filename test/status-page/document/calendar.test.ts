@@ -250,7 +250,7 @@ function written(of: Partial<Pick<MaintenanceWithTimeline, 'title' | 'startsAt' 
     organizationId: `org_${'0'.repeat(24)}`,
     status: 'COMPLETED' as const,
     startedAt: noon,
-    tellSubscribers: true,
+    notifySubscribers: true,
     titles: {},
     seriesId: null,
     nominalStartsAt: null,

@@ -165,7 +165,7 @@ test('an incident’s entry contains its post-mortem once it is published, and c
   })
   const before = await text(acme, 'atom')
   expect(before).not.toContain('disk&lt;')
-  await publishPostmortem(acme.later(3 * HOUR), { incidentId, tellSubscribers: false })
+  await publishPostmortem(acme.later(3 * HOUR), { incidentId, notifySubscribers: false })
   await expect.poll(() => text(acme, 'atom')).toContain('Post-mortem')
   for (const format of ['atom', 'rss']) {
     const xml = await text(acme, format)

@@ -371,7 +371,7 @@ describe('post-mortems', () => {
     const [before] = await incidentsOf(acme)
     expect(before).toMatchObject({ status: 'resolved', updated_at: iso(MINUTE) })
     expect(Object.keys(before).filter((key) => key.startsWith('postmortem'))).toEqual([])
-    await publishPostmortem(acme.later(3 * MINUTE), { incidentId, tellSubscribers: true })
+    await publishPostmortem(acme.later(3 * MINUTE), { incidentId, notifySubscribers: true })
     await expect
       .poll(() => incidentsOf(acme))
       .toMatchObject([
@@ -397,7 +397,7 @@ describe('post-mortems', () => {
     for (let count = 1; count <= 21; count++) {
       const incidentId = await resolved(acme, `Incident ${count}`)
       await savePostmortem(acme.ctx, { incidentId, message: 'x'.repeat(10_000) })
-      await publishPostmortem(acme.later((1 + count) * MINUTE), { incidentId, tellSubscribers: false })
+      await publishPostmortem(acme.later((1 + count) * MINUTE), { incidentId, notifySubscribers: false })
     }
     const isWhole = ({ postmortem_body: body }: { postmortem_body: string | null }) => body !== null
     await expect.poll(async () => (await incidentsOf(acme)).filter(isWhole).length).toBe(20)

@@ -68,7 +68,7 @@ test('a merge moves updates, services and followers to the other incident once, 
   const merged = await prisma.incident.findUniqueOrThrow({ where: { id: search.id }, include: { services: true } })
   expect(merged).toMatchObject({ visibility: 'MERGED', mergedIntoId: outage.id, services: [{ serviceId: api }] })
   const newEvents = (await acme.events()).slice(-2)
-  expect(newEvents.map(({ kind, subjectId, tellSubscribers }) => [kind, subjectId, tellSubscribers])).toEqual([
+  expect(newEvents.map(({ kind, subjectId, notifySubscribers }) => [kind, subjectId, notifySubscribers])).toEqual([
     ['INCIDENT_MERGED', search.id, false],
     ['INCIDENT_UPDATED', outage.id, false],
   ])
@@ -79,7 +79,7 @@ test('a message becomes one update of the other incident, which notifies subscri
   const [api = ''] = await acme.services('API')
   const one = await report(acme, 'One', 0, { [api]: 'MAJOR_OUTAGE' })
   const two = await report(acme, 'Two', 5, {})
-  const input = { id: two.id, intoId: one.id, message: 'Two is *one*.', tellSubscribers: false }
+  const input = { id: two.id, intoId: one.id, message: 'Two is *one*.', notifySubscribers: false }
   const joint = await mergeIncidents(acme.later(6 * MINUTE), input)
   expect(joint.status).toBe('INVESTIGATING')
   const [newest] = await prisma.incidentUpdate.findMany({
@@ -88,7 +88,7 @@ test('a message becomes one update of the other incident, which notifies subscri
   })
   expect(newest).toMatchObject({ message: 'Two is *one*.', status: 'INVESTIGATING' })
   const newEvents = (await acme.events()).filter(({ kind }) => kind === 'INCIDENT_UPDATE_POSTED')
-  expect(newEvents.map(({ subjectId, tellSubscribers }) => [subjectId, tellSubscribers])).toEqual([[one.id, false]])
+  expect(newEvents.map(({ subjectId, notifySubscribers }) => [subjectId, notifySubscribers])).toEqual([[one.id, false]])
 })
 
 test('a merged incident cannot change, follows further merges, and is deleted with the other incident', async () => {

@@ -46,7 +46,7 @@ test('only its author and admins can change a note, and it changes neither the p
   expect(await readNotes(prisma, [incident.id])).toEqual([])
   expect(await positionOf(acme)).toEqual(before)
   expect(await prisma.incident.findUnique({ where: { id: incident.id } })).toEqual(incident)
-  expect((await acme.events()).map(({ kind, tellSubscribers }) => `${kind} ${tellSubscribers}`)).toEqual([
+  expect((await acme.events()).map(({ kind, notifySubscribers }) => `${kind} ${notifySubscribers}`)).toEqual([
     'INCIDENT_CREATED true',
     'INCIDENT_NOTE_ADDED false',
     'INCIDENT_NOTE_EDITED false',

@@ -60,7 +60,7 @@ test('a service moves with its status at the given time, in both timelines and t
     { incidentId: two.id, message: given.message, status, services: [{ serviceId: api, status: 'MAJOR_OUTAGE' }] },
   ])
   const newEvents = (await acme.events()).slice(-2)
-  expect(newEvents.map((each) => [each.kind, each.subjectId, each.tellSubscribers])).toEqual([
+  expect(newEvents.map((each) => [each.kind, each.subjectId, each.notifySubscribers])).toEqual([
     ['INCIDENT_UPDATE_POSTED', one.id, false],
     ['INCIDENT_UPDATE_POSTED', two.id, true],
   ])
@@ -174,7 +174,7 @@ test.each(['DRAFT', 'SUGGESTED'] as const)(
     ])
     expect(await impaired(acme, [api])).toEqual([['Two: PARTIAL_OUTAGE 10-60']])
     expect(
-      (await acme.events()).slice(before).map((each) => [each.kind, each.subjectId, each.tellSubscribers]),
+      (await acme.events()).slice(before).map((each) => [each.kind, each.subjectId, each.notifySubscribers]),
     ).toEqual([
       ['INCIDENT_DRAFT_UPDATED', draft.id, false],
       ['INCIDENT_UPDATE_POSTED', two.id, true],
@@ -189,7 +189,7 @@ test('a service moves between drafts and suggestions without notifying anyone', 
   const two = await report(acme, 'Two', 0, { [api]: 'DEGRADED_PERFORMANCE' }, 'DRAFT')
   await prisma.incident.update({ where: { id: two.id }, data: { visibility: 'SUGGESTED' } })
   const before = (await acme.events()).length
-  const given = { serviceId: api, fromId: one.id, intoId: two.id, message: 'Here.', tellSubscribers: true }
+  const given = { serviceId: api, fromId: one.id, intoId: two.id, message: 'Here.', notifySubscribers: true }
   expect(await moveIncidentService(acme.later(9 * MINUTE), given)).toMatchObject({
     id: two.id,
     visibility: 'SUGGESTED',
@@ -197,7 +197,7 @@ test('a service moves between drafts and suggestions without notifying anyone', 
   expect(await statusesIn(one.id)).toEqual([['One!', []]])
   expect((await statusesIn(two.id)).at(-1)).toEqual(['Here.', [{ serviceId: api, status: 'MAJOR_OUTAGE' }]])
   const newEvents = (await acme.events()).slice(before)
-  expect(newEvents.map(({ kind, tellSubscribers }) => [kind, tellSubscribers])).toEqual([
+  expect(newEvents.map(({ kind, notifySubscribers }) => [kind, notifySubscribers])).toEqual([
     ['INCIDENT_DRAFT_UPDATED', false],
     ['INCIDENT_DRAFT_UPDATED', false],
   ])

@@ -31,8 +31,8 @@ async function withIncident() {
 }
 
 describe('a draft', () => {
-  const kindsSince = async (events: () => Promise<{ kind: string; tellSubscribers: boolean }[]>) =>
-    (await events()).slice(-3).map(({ kind, tellSubscribers }) => [kind, tellSubscribers])
+  const kindsSince = async (events: () => Promise<{ kind: string; notifySubscribers: boolean }[]>) =>
+    (await events()).slice(-3).map(({ kind, notifySubscribers }) => [kind, notifySubscribers])
 
   test('is announced only to its organization until it is published, once', async () => {
     const { ctx, events, services } = await tenant()
@@ -55,7 +55,7 @@ describe('a draft', () => {
     const { ctx, events } = await tenant()
     const { id } = await createIncident(ctx, { ...given, visibility: 'DRAFT' })
     await postIncidentUpdate(ctx, { incidentId: id, status: 'RESOLVED', message: 'Over.' })
-    await publishIncident(ctx, { id, tellSubscribers: true })
+    await publishIncident(ctx, { id, notifySubscribers: true })
     expect((await events()).at(-1)?.kind).toBe('INCIDENT_BACKFILLED')
   })
 

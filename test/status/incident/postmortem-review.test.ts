@@ -70,7 +70,7 @@ test('a draft under review can be published once another member has approved it'
   // Reviews do not change the page.
   expect(await positionOf(acme)).toEqual(before)
   expect(await publishPostmortem(ana.ctx, { incidentId })).toMatchObject({ publishedAt: noon, reviewedById: ben.id })
-  const kinds = (await acme.events()).map(({ kind, tellSubscribers }) => `${kind} ${tellSubscribers}`)
+  const kinds = (await acme.events()).map(({ kind, notifySubscribers }) => `${kind} ${notifySubscribers}`)
   expect(kinds.slice(-4)).toEqual([
     'POSTMORTEM_DRAFTED false',
     'POSTMORTEM_REVIEW_REQUESTED false',

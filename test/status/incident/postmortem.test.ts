@@ -66,7 +66,7 @@ test('a post-mortem is a draft until it is published, in its languages, and can 
   await deletePostmortem(acme.ctx, id)
   await expect(deletePostmortem(acme.ctx, id)).rejects.toThrow(NotFound)
   const events = await eventsOf(acme)
-  expect(events.map(({ kind, tellSubscribers }) => `${kind} ${tellSubscribers}`)).toEqual([
+  expect(events.map(({ kind, notifySubscribers }) => `${kind} ${notifySubscribers}`)).toEqual([
     'POSTMORTEM_DRAFTED false',
     'POSTMORTEM_PUBLISHED true',
     'POSTMORTEM_UPDATED false',
@@ -89,9 +89,9 @@ test('subscribers are notified of a published post-mortem, unless it was made a 
   const acme = await tenant()
   const id = await report(acme)
   await savePostmortem(acme.ctx, { incidentId: id, message: 'A disk was full.' })
-  await publishPostmortem(acme.ctx, { incidentId: id, tellSubscribers: false })
+  await publishPostmortem(acme.ctx, { incidentId: id, notifySubscribers: false })
   const [, silent] = await eventsOf(acme)
-  expect(silent).toMatchObject({ kind: 'POSTMORTEM_PUBLISHED', tellSubscribers: false })
+  expect(silent).toMatchObject({ kind: 'POSTMORTEM_PUBLISHED', notifySubscribers: false })
   const build = async () => (silent ? await buildNotification(prisma, silent) : undefined)
   expect(await build()).toMatchObject({
     topic: 'INCIDENTS',

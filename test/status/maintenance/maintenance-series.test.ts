@@ -48,7 +48,7 @@ describe('a series', () => {
     expect(await startsOf(id)).toEqual(['2026-11-22T01:00', '2026-11-29T01:00', '2026-12-06T01:00'])
     const [first] = await rows(id)
     expect(first).toMatchObject({ title: 'Weekly restart', status: 'SCHEDULED', services: [{ serviceId: service }] })
-    expect((await acme.events()).slice(1).map(({ kind, tellSubscribers }) => [kind, tellSubscribers])).toEqual([
+    expect((await acme.events()).slice(1).map(({ kind, notifySubscribers }) => [kind, notifySubscribers])).toEqual([
       ['MAINTENANCE_SERIES_CREATED', true],
       ['MAINTENANCE_SCHEDULED', true],
       ['MAINTENANCE_SCHEDULED', false],
@@ -67,7 +67,7 @@ describe('a series', () => {
     expect(await runDueSeries(worker(begins + HOUR))).toEqual(at(begins + 7 * DAY + HOUR))
     expect(await startsOf(id)).toEqual(['2026-11-22T01:00', '2026-11-29T01:00', '2026-12-06T01:00', '2026-12-13T01:00'])
     expect((await rows(id)).map(({ status }) => status)).toEqual(['COMPLETED', 'SCHEDULED', 'SCHEDULED', 'SCHEDULED'])
-    expect((await acme.events()).at(-1)).toMatchObject({ kind: 'MAINTENANCE_SCHEDULED', tellSubscribers: false })
+    expect((await acme.events()).at(-1)).toMatchObject({ kind: 'MAINTENANCE_SCHEDULED', notifySubscribers: false })
   })
 
   test('of a distant date schedules one date, and of a rule with COUNT no more than these', async () => {

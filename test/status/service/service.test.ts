@@ -45,7 +45,7 @@ describe('a new service', () => {
       subjectId: service.id,
       subjectName: 'API',
       serviceIds: [service.id],
-      tellSubscribers: true,
+      notifySubscribers: true,
     })
   })
 

@@ -51,14 +51,14 @@ describe('a template', () => {
     expect(made).toMatchObject({
       name: 'Outage',
       impact: 'MAJOR',
-      tellSubscribers: true,
+      notifySubscribers: true,
       services: [{ serviceId: api }],
     })
     const planned = { kind: 'MAINTENANCE', name: 'Disks', message: 'New disks.', serviceIds: [web] }
     await createTemplate(acme.ctx, planned)
     // The same name is free in another kind.
     await createTemplate(acme.ctx, { ...planned, name: 'Outage' })
-    const edit = { id: made.id, name: 'Big outage', impact: null, services: [], tellSubscribers: false, version: 1 }
+    const edit = { id: made.id, name: 'Big outage', impact: null, services: [], notifySubscribers: false, version: 1 }
     expect(await updateTemplate(acme.ctx, edit)).toMatchObject({ impact: null, services: [], status: 'IDENTIFIED' })
     await expect(updateTemplate(acme.ctx, edit)).rejects.toThrow(Conflict)
     expect((await readTemplates(acme.ctx, acme.id)).map(({ name }) => name)).toEqual(['Big outage', 'Disks', 'Outage'])

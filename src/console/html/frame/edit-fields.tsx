@@ -197,7 +197,7 @@ export function MessageField({
  * Renders the choice whether subscribers are notified.
  * @param checked the choice before any input.
  */
-export function TellSubscribersField({
+export function NotifySubscribersField({
   state,
   checked = true,
   hint,
@@ -206,23 +206,23 @@ export function TellSubscribersField({
   readonly checked?: boolean
   readonly hint?: Child
 }) {
-  return <CheckboxField label="Notify subscribers" name="tellSubscribers" {...{ state, checked, hint }} />
+  return <CheckboxField label="Notify subscribers" name="notifySubscribers" {...{ state, checked, hint }} />
 }
 
-/** Returns the hint of `TellSubscribersField`, or the current choice as in `currentValue`. */
-export function currentTellSubscribers(
+/** Returns the hint of `NotifySubscribersField`, or the current choice as in `currentValue`. */
+export function currentNotifySubscribers(
   state: FormState,
   version: number,
   checked: boolean,
   hint: string,
 ): Child | undefined {
   const value = checked ? 'true' : ''
-  return currentValue(state, version, { name: 'tellSubscribers', value, shown: checked ? 'yes' : 'no', hint })
+  return currentValue(state, version, { name: 'notifySubscribers', value, shown: checked ? 'yes' : 'no', hint })
 }
 
-/** Reads the choice of `TellSubscribersField`; undefined: the form does not have it. */
-export function readTellSubscribers(fields: URLSearchParams): boolean | undefined {
-  return fields.has('tellSubscribers.shown') ? fields.has('tellSubscribers') : undefined
+/** Reads the choice of `NotifySubscribersField`; undefined: the form does not have it. */
+export function readNotifySubscribers(fields: URLSearchParams): boolean | undefined {
+  return fields.has('notifySubscribers.shown') ? fields.has('notifySubscribers') : undefined
 }
 
 /** Renders the button that previews the message without sending it. */

@@ -79,7 +79,7 @@ export function PublicationButtons({
   const publish = `${path}/publish`
   return (
     <div class="actions">
-      <ButtonForm action={publish} fields={{ tellSubscribers: 'true' }} text="Publish" about={title} />
+      <ButtonForm action={publish} fields={{ notifySubscribers: 'true' }} text="Publish" about={title} />
       <ButtonForm action={publish} fields={{}} text="Publish without notifying" about={title} />
       <ButtonForm action={`${path}/dismiss`} fields={{}} text="Dismiss" about={title} />
     </div>

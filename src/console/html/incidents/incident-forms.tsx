@@ -11,8 +11,8 @@ import {
   EditProblem,
   isOutdated,
   MessageField,
+  NotifySubscribersField,
   PreviewButton,
-  TellSubscribersField,
   VersionField,
 } from '../frame/edit-fields.tsx'
 import type { OfferedService } from '../frame/offered-service.ts'
@@ -69,7 +69,7 @@ export function UpdateForm({ screen, state, preview, incident, services, templat
         isOutdated={isOutdated(state, version)}
       />
       <FileFields state={state} hint="Everyone who sees the update sees them." />
-      <TellSubscribersField state={state} />
+      <NotifySubscribersField state={state} />
       <p class="actions">
         <button type="submit">Post update</button>
         <PreviewButton />
@@ -105,7 +105,7 @@ export function ResolveForm({
         {...textRules(messageText)}
       />
       <TranslationFields {...{ screen, state, version }} texts={['message']} prefix="resolve-" />
-      <TellSubscribersField state={state} />
+      <NotifySubscribersField state={state} />
       <p class="actions">
         <button type="submit" class="quiet">
           Resolve

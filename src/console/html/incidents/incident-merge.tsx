@@ -4,7 +4,7 @@ import { findIncident } from '../../../status/incident/incident.ts'
 import { mergeIncidents } from '../../../status/incident/incident-merging.ts'
 import { listMergeTargets } from '../../../status/incident/incident-queries.ts'
 import { message as messageText } from '../../../status/timeline/timeline-limits.ts'
-import { readTellSubscribers, TellSubscribersField } from '../frame/edit-fields.tsx'
+import { NotifySubscribersField, readNotifySubscribers } from '../frame/edit-fields.tsx'
 import type { Screen, Screens } from '../frame/screen.tsx'
 import { idIn } from '../frame/screen.tsx'
 
@@ -21,7 +21,7 @@ async function submitMerge(screen: Screen, { fields }: SubmittedForm): Promise<s
     id: idIn(screen),
     intoId: fields.get('intoId') ?? '',
     message: fields.get('message')?.trim() || undefined,
-    tellSubscribers: readTellSubscribers(fields),
+    notifySubscribers: readNotifySubscribers(fields),
   })
   return `incidents/${id}`
 }
@@ -57,7 +57,7 @@ async function showMerge(screen: Screen, state: FormState): Promise<Response> {
           hint="Empty: none is posted, and no one is notified."
           {...rules}
         />
-        <TellSubscribersField state={state} />
+        <NotifySubscribersField state={state} />
         <p class="actions">
           <button type="submit">Merge</button>
           <a href={back}>Cancel</a>

@@ -5,7 +5,7 @@ import { listImpairedServices, listMoveTargets } from '../../../status/incident/
 import { moveIncidentService } from '../../../status/incident/incident-service-move.ts'
 import { message as messageText } from '../../../status/timeline/timeline-limits.ts'
 import { serviceStatusLabels } from '../../../status-page/view.ts'
-import { readTellSubscribers, readTime, TellSubscribersField, TimeField } from '../frame/edit-fields.tsx'
+import { NotifySubscribersField, readNotifySubscribers, readTime, TimeField } from '../frame/edit-fields.tsx'
 import type { Screen, Screens } from '../frame/screen.tsx'
 import { idIn } from '../frame/screen.tsx'
 import { visibilityNames } from './hidden-incident.tsx'
@@ -25,7 +25,7 @@ async function submitMove(screen: Screen, { fields }: SubmittedForm): Promise<st
     intoId: fields.get('intoId') ?? '',
     at: readTime(fields, 'at', screen.zone),
     message: fields.get('message')?.trim() || undefined,
-    tellSubscribers: readTellSubscribers(fields),
+    notifySubscribers: readNotifySubscribers(fields),
   })
   return `incidents/${id}`
 }
@@ -88,7 +88,7 @@ async function showMove(screen: Screen, state: FormState): Promise<Response> {
           hint="Empty: an update without text is posted, and no one is notified."
           {...rules}
         />
-        <TellSubscribersField state={state} />
+        <NotifySubscribersField state={state} />
         <p class="actions">
           <button type="submit">Move</button>
           <a href={back}>Cancel</a>

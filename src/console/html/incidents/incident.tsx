@@ -29,7 +29,7 @@ import { readIncidentTimelines } from '../../../status/timeline/timeline-reader.
 import { IncidentMark, ServiceMark } from '../../../status-page/html/status-mark.tsx'
 import { Time } from '../../../status-page/html/time.tsx'
 import { impactLabels } from '../../../status-page/view.ts'
-import { readTellSubscribers, readVersion } from '../frame/edit-fields.tsx'
+import { readNotifySubscribers, readVersion } from '../frame/edit-fields.tsx'
 import type { OfferedService } from '../frame/offered-service.ts'
 import type { Screen, Screens } from '../frame/screen.tsx'
 import { idIn } from '../frame/screen.tsx'
@@ -69,7 +69,7 @@ export function incidentScreens(screens: Screens): void {
 
 async function publish(screen: Screen, { fields }: SubmittedForm): Promise<string> {
   const id = idIn(screen)
-  await publishIncident(screen.ctx, { id, tellSubscribers: fields.get('tellSubscribers') === 'true' })
+  await publishIncident(screen.ctx, { id, notifySubscribers: fields.get('notifySubscribers') === 'true' })
   return `incidents/${id}`
 }
 
@@ -105,7 +105,7 @@ async function postUpdate(screen: Screen, form: SubmittedForm): Promise<string |
     message,
     translations: readTranslations(fields),
     services: readServiceStatuses(fields),
-    tellSubscribers: readTellSubscribers(fields),
+    notifySubscribers: readNotifySubscribers(fields),
     version: readVersion(fields),
   }
   await postIncidentUpdate(screen.ctx, update, readChosenFiles(form))

@@ -14,10 +14,10 @@ import { impactLabels, incidentStatusLabels, serviceStatusLabels } from '../../.
 import { readCurrentState } from '../frame/current-state.ts'
 import {
   MessageField,
+  NotifySubscribersField,
   PreviewButton,
-  readTellSubscribers,
+  readNotifySubscribers,
   readTime,
-  TellSubscribersField,
   TimeField,
 } from '../frame/edit-fields.tsx'
 import type { Screen, Screens } from '../frame/screen.tsx'
@@ -70,7 +70,7 @@ async function submitNew(screen: Screen, { fields }: SubmittedForm): Promise<str
     services,
     startedAt: readTime(fields, 'startedAt', zone),
     resolvedAt: readTime(fields, 'resolvedAt', zone),
-    tellSubscribers: readTellSubscribers(fields),
+    notifySubscribers: readNotifySubscribers(fields),
     visibility: fields.get('visibility'),
   })
   return `incidents/${id}`
@@ -144,7 +144,7 @@ function NewIncident({ screen, state, preview, page, from, templates }: Props) {
       <MessageField state={state} preview={preview} />
       <TranslationFields screen={screen} state={state} texts={['title', 'message']} />
       <ServiceStatusFields state={state} services={services} chosen={chosen} shownNow={shownNow(page)} />
-      <TellSubscribersField state={state} />
+      <NotifySubscribersField state={state} />
       <PastTimes screen={screen} state={state} />
       <p class="actions">
         <button type="submit">Report</button>

@@ -30,10 +30,10 @@ import {
   currentValue,
   EditProblem,
   MessageField,
+  NotifySubscribersField,
   PreviewButton,
-  readTellSubscribers,
+  readNotifySubscribers,
   readVersion,
-  TellSubscribersField,
   VersionField,
 } from '../frame/edit-fields.tsx'
 import type { Screen, Screens } from '../frame/screen.tsx'
@@ -72,8 +72,8 @@ async function approve(screen: Screen, { fields }: SubmittedForm): Promise<strin
 }
 
 async function publish(screen: Screen, { fields }: SubmittedForm): Promise<string> {
-  const tellSubscribers = readTellSubscribers(fields)
-  return back(await publishPostmortem(screen.ctx, { incidentId: idIn(screen), tellSubscribers }))
+  const notifySubscribers = readNotifySubscribers(fields)
+  return back(await publishPostmortem(screen.ctx, { incidentId: idIn(screen), notifySubscribers }))
 }
 
 const back = ({ id }: Postmortem) => `incidents/${id}/postmortem`
@@ -178,7 +178,7 @@ function Standing({ screen, incident, postmortem }: Pick<Props, 'screen' | 'inci
 function PublicationForm({ path, isPublished }: { readonly path: string; readonly isPublished: boolean }) {
   return (
     <form method="post" action={`${path}/${isPublished ? 'unpublish' : 'publish'}`}>
-      {isPublished ? null : <TellSubscribersField state={emptyForm} />}
+      {isPublished ? null : <NotifySubscribersField state={emptyForm} />}
       <button type="submit" class={isPublished ? 'quiet' : undefined}>
         {isPublished ? 'Make it a draft again' : 'Publish the saved text'}
       </button>

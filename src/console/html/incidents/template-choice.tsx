@@ -86,9 +86,9 @@ export async function withTemplate(
   setWords(screen, next, await fillTemplate(ctx, template, { ...use, ...serviceIds }))
   if (template.status) next.set('status', template.status)
   if (template.impact) next.set('impact', template.impact)
-  next.set('tellSubscribers.shown', 'true')
-  if (template.tellSubscribers) next.set('tellSubscribers', 'true')
-  else next.delete('tellSubscribers')
+  next.set('notifySubscribers.shown', 'true')
+  if (template.notifySubscribers) next.set('notifySubscribers', 'true')
+  else next.delete('notifySubscribers')
   return next
 }
 

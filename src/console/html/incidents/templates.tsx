@@ -15,13 +15,13 @@ import { titleText } from '../../../status/timeline/timeline-limits.ts'
 import { bothIn } from '../../../status/timeline/translations.ts'
 import {
   ConfirmDeletion,
-  currentTellSubscribers,
+  currentNotifySubscribers,
   currentValue,
   EditProblem,
   MessageField,
-  readTellSubscribers,
+  NotifySubscribersField,
+  readNotifySubscribers,
   readVersion,
-  TellSubscribersField,
   VersionField,
 } from '../frame/edit-fields.tsx'
 import { FirstStep } from '../frame/first-step.tsx'
@@ -91,7 +91,7 @@ function contentIn(kind: TemplateKind, fields: URLSearchParams) {
     title: fields.get('title') ?? '',
     message: fields.get('message') ?? '',
     translations: readTranslations(fields),
-    tellSubscribers: readTellSubscribers(fields),
+    notifySubscribers: readNotifySubscribers(fields),
     ...(kind !== 'MAINTENANCE' && { status: fields.get('status') || null, services: readServiceStatuses(fields) }),
     ...(kind === 'INCIDENT' && { impact: fields.get('impact') || null }),
     ...(kind === 'MAINTENANCE' && { serviceIds: readServiceIds(fields) }),
@@ -213,7 +213,7 @@ function Words({ template }: { readonly template: Template | null }) {
         {template.title}
       </p>
       <pre dir="auto">{template.message}</pre>
-      <p>{template.tellSubscribers ? 'Subscribers are notified.' : 'Subscribers are not notified.'}</p>
+      <p>{template.notifySubscribers ? 'Subscribers are notified.' : 'Subscribers are not notified.'}</p>
     </>
   )
 }
@@ -284,10 +284,10 @@ function TemplateForm({ screen, state, kind, template, services }: FormProps) {
         texts={kind === 'UPDATE' ? ['message'] : ['title', 'message']}
       />
       <ServicesOf {...{ screen, state, kind, template, services }} />
-      <TellSubscribersField
+      <NotifySubscribersField
         state={state}
-        checked={template?.tellSubscribers ?? true}
-        hint={currentTellSubscribers(state, version, template?.tellSubscribers ?? true, '')}
+        checked={template?.notifySubscribers ?? true}
+        hint={currentNotifySubscribers(state, version, template?.notifySubscribers ?? true, '')}
       />
       <p class="actions">
         <button type="submit">Save</button>

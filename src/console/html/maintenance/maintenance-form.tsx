@@ -8,17 +8,17 @@ import { previewMessage } from '../../../status/timeline/message-preview.ts'
 import { titleText } from '../../../status/timeline/timeline-limits.ts'
 import type { Zone } from '../../../status-page/time-format.ts'
 import {
-  currentTellSubscribers,
+  currentNotifySubscribers,
   currentTime,
   currentValue,
   EditProblem,
   MessageField,
+  NotifySubscribersField,
   PreviewButton,
-  readTellSubscribers,
+  readNotifySubscribers,
   readTime,
   readVersion,
   readZone,
-  TellSubscribersField,
   TimeField,
   VersionField,
 } from '../frame/edit-fields.tsx'
@@ -74,7 +74,7 @@ async function submitNew(screen: Screen, { fields }: SubmittedForm): Promise<str
     startsAt: readTime(fields, 'startsAt', zone) ?? undefined,
     endsAt: readTime(fields, 'endsAt', zone) ?? undefined,
     serviceIds: readServiceIds(fields),
-    tellSubscribers: readTellSubscribers(fields),
+    notifySubscribers: readNotifySubscribers(fields),
   })
   return `maintenance/${id}`
 }
@@ -112,7 +112,7 @@ async function showNew(screen: Screen, state: FormState, preview: MessagePreview
       <MessageField state={state} preview={preview} />
       <TranslationFields screen={screen} state={state} texts={['title', 'message']} />
       <ServiceChoice state={state} services={services} chosen={[]} />
-      <TellSubscribersField state={state} hint={NOTIFIED_FROM_NOW_ON} />
+      <NotifySubscribersField state={state} hint={NOTIFIED_FROM_NOW_ON} />
       <p class="actions">
         <button type="submit">Schedule</button>
         <PreviewButton />
@@ -142,7 +142,7 @@ async function submitEdit(screen: Screen, { fields }: SubmittedForm): Promise<st
     translations: readTranslations(fields),
     ...(isMoved && times),
     ...(!isOver(status) && { serviceIds: readServiceIds(fields) }),
-    tellSubscribers: readTellSubscribers(fields),
+    notifySubscribers: readNotifySubscribers(fields),
     version: readVersion(fields),
   })
   return `maintenance/${id}`
@@ -150,7 +150,7 @@ async function submitEdit(screen: Screen, { fields }: SubmittedForm): Promise<st
 
 async function showEdit(screen: Screen, state: FormState): Promise<Response> {
   const { zone } = screen
-  const { id, title, titles, startsAt, endsAt, version, status, tellSubscribers } = await read(screen)
+  const { id, title, titles, startsAt, endsAt, version, status, notifySubscribers } = await read(screen)
   const [services, chosen] = await Promise.all([readServiceNames(screen), readMaintenanceServiceIds(screen.ctx, id)])
   const at = (name: string, time: Date) => currentTime(state, version, zone, name, time)
   const content = (
@@ -183,10 +183,10 @@ async function showEdit(screen: Screen, state: FormState): Promise<Response> {
             <ZoneField state={state} zone={zone} />
           </div>
           <ServiceChoice {...{ state, services, chosen }} hint={currentServices(state, version, services, chosen)} />
-          <TellSubscribersField
+          <NotifySubscribersField
             state={state}
-            checked={tellSubscribers}
-            hint={currentTellSubscribers(state, version, tellSubscribers, `Of new times. ${NOTIFIED_FROM_NOW_ON}`)}
+            checked={notifySubscribers}
+            hint={currentNotifySubscribers(state, version, notifySubscribers, `Of new times. ${NOTIFIED_FROM_NOW_ON}`)}
           />
         </>
       )}

@@ -30,15 +30,15 @@ import type { Zone } from '../../../status-page/time-format.ts'
 import { zoneOf } from '../../../status-page/time-format.ts'
 import {
   ConfirmDeletion,
-  currentTellSubscribers,
+  currentNotifySubscribers,
   currentValue,
   EditProblem,
   MessageField,
-  readTellSubscribers,
+  NotifySubscribersField,
+  readNotifySubscribers,
   readTime,
   readVersion,
   readZone,
-  TellSubscribersField,
   TimeField,
   VersionField,
 } from '../frame/edit-fields.tsx'
@@ -191,7 +191,7 @@ function readFields(screen: Screen, fields: URLSearchParams, known: Series | nul
     durationMinutes: Number(fields.get('durationMinutes') || Number.NaN),
     rule: readRule(fields, startsAt, zone),
     serviceIds: readServiceIds(fields),
-    tellSubscribers: readTellSubscribers(fields),
+    notifySubscribers: readNotifySubscribers(fields),
   }
 }
 
@@ -249,7 +249,7 @@ async function showForm(
   series: Series | null,
   preview: Preview | null,
 ): Promise<Response> {
-  const { title, message, translations, tellSubscribers, version } = series ?? unwritten
+  const { title, message, translations, notifySubscribers, version } = series ?? unwritten
   const written = textsIn(translations)
   const now = (name: string, value: string) => currentValue(state, version, { name, value })
   const [services, chosen] = await Promise.all([
@@ -274,13 +274,13 @@ async function showForm(
       <MessageField state={state} value={message} preview={preview?.message ?? null} hint={now('message', message)} />
       <TranslationFields {...{ screen, state, version, ...written }} texts={['title', 'message']} />
       <ServiceChoice {...{ state, services, chosen }} hint={currentServices(state, version, services, chosen)} />
-      <TellSubscribersField
+      <NotifySubscribersField
         state={state}
-        checked={tellSubscribers}
-        hint={currentTellSubscribers(
+        checked={notifySubscribers}
+        hint={currentNotifySubscribers(
           state,
           version,
-          tellSubscribers,
+          notifySubscribers,
           'Of the first date, and of the start and end of each.',
         )}
       />
@@ -299,7 +299,7 @@ async function showForm(
 }
 
 /** The initial values of the form for a new series. */
-const unwritten = { title: '', message: '', translations: {}, tellSubscribers: true, version: 0 }
+const unwritten = { title: '', message: '', translations: {}, notifySubscribers: true, version: 0 }
 
 /** Returns the titles and the messages of a series in other languages in the form in which maintenance stores them. */
 function textsIn(stored: Series['translations']) {

@@ -17,10 +17,10 @@ import {
   currentValue,
   EditProblem,
   MessageField,
+  NotifySubscribersField,
   PreviewButton,
-  readTellSubscribers,
+  readNotifySubscribers,
   readVersion,
-  TellSubscribersField,
   VersionField,
 } from '../frame/edit-fields.tsx'
 import type { OfferedService } from '../frame/offered-service.ts'
@@ -48,7 +48,7 @@ export function maintenanceScreens({ get, form, action }: Screens): void {
       id: idIn(screen),
       message: fields.get('message'),
       translations: readTranslations(fields),
-      tellSubscribers: readTellSubscribers(fields),
+      notifySubscribers: readNotifySubscribers(fields),
     })
     return `maintenance/${idIn(screen)}`
   })
@@ -69,7 +69,7 @@ async function postUpdate(screen: Screen, { fields }: SubmittedForm): Promise<st
     message,
     translations: readTranslations(fields),
     status: wanted === null || wanted === status ? null : wanted,
-    tellSubscribers: readTellSubscribers(fields),
+    notifySubscribers: readNotifySubscribers(fields),
     version: readVersion(fields),
   })
   return `maintenance/${id}`
@@ -184,7 +184,7 @@ function UpdateForm({
         hint="May be empty when only the status changes."
       />
       <TranslationFields {...{ screen, state, version }} texts={['title', 'message']} titles={maintenance.titles} />
-      <TellSubscribersField state={state} checked={maintenance.tellSubscribers} hint={NOTIFIED_FROM_NOW_ON} />
+      <NotifySubscribersField state={state} checked={maintenance.notifySubscribers} hint={NOTIFIED_FROM_NOW_ON} />
       <p class="actions">
         <button type="submit">Post update</button>
         <PreviewButton />
@@ -207,7 +207,7 @@ function Now({ status, text }: { readonly status: MaintenanceStatus; readonly te
 }
 
 async function showCancellation(screen: Screen, state: FormState): Promise<Response> {
-  const { id, title, tellSubscribers } = await read(screen)
+  const { id, title, notifySubscribers } = await read(screen)
   const content = (
     <form method="post" class="stack" id="confirm">
       <FormProblem state={state} fields={['message', TRANSLATIONS]} />
@@ -222,7 +222,7 @@ async function showCancellation(screen: Screen, state: FormState): Promise<Respo
         {...textRules(optionalMessage)}
       />
       <TranslationFields screen={screen} state={state} texts={['message']} />
-      <TellSubscribersField state={state} checked={tellSubscribers} />
+      <NotifySubscribersField state={state} checked={notifySubscribers} />
       <p class="actions">
         <button type="submit" class="danger">
           Cancel the maintenance

@@ -59,7 +59,7 @@ function Log({
             </td>
             <td>
               {kindName(event.kind)}
-              {event.tellSubscribers ? null : ' (subscribers not notified)'}
+              {event.notifySubscribers ? null : ' (subscribers not notified)'}
             </td>
             <td>{event.subjectName}</td>
             <td>{actorName(event, names)}</td>

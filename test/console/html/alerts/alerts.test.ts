@@ -29,7 +29,7 @@ test('alerts of another tool arrive at an address that is shown once, and a sugg
     expect((await shop.get(`integrations/${id}/bodies/${none}`)).status).toBe(404)
   expect(await (await fetch(`${app.baseUrl}/status/acme`)).text()).not.toContain('Disk')
   const incident = await database.prisma.incident.findFirstOrThrow({ where: { title: 'Disk <full>' } })
-  const published = await shop.post(`incidents/${incident.id}/publish`, { tellSubscribers: 'true' })
+  const published = await shop.post(`incidents/${incident.id}/publish`, { notifySubscribers: 'true' })
   expect(published.location).toBe(`/console/acme/incidents/${incident.id}`)
   await expect
     .poll(async () => (await fetch(`${app.baseUrl}/status/acme`)).text(), { timeout: 20_000 })

@@ -16,7 +16,7 @@ test('an incident is merged with a form; its page redirects to the other, and an
   const form = await editor.get(`incidents/${slow.id}/merge`)
   expect(form.html).toContain('All is down')
   expect(form.html).toContain('“Slow search” was merged into this incident.')
-  const sent = { intoId: down.id, message: 'They are one.', 'tellSubscribers.shown': 'true' }
+  const sent = { intoId: down.id, message: 'They are one.', 'notifySubscribers.shown': 'true' }
   expect((await editor.post(`incidents/${slow.id}/merge`, { ...sent, intoId: slow.id })).status).toBe(422)
   const merged = await editor.post(`incidents/${slow.id}/merge`, sent)
   expect(merged.location).toBe(`/console/acme/incidents/${down.id}`)

@@ -234,15 +234,15 @@ describe('the composer', () => {
   })
 
   test('notifies subscribers unless the box is unchecked', async () => {
-    const silent = { 'tellSubscribers.shown': 'true' }
+    const silent = { 'notifySubscribers.shown': 'true' }
     const ids = [
       await report(),
-      await report(editor, { ...silent, tellSubscribers: 'true' }),
+      await report(editor, { ...silent, notifySubscribers: 'true' }),
       await report(editor, silent),
     ]
     const notifies = async (subjectId: string) =>
       (await prisma.event.findMany({ where: { subjectId }, orderBy: { seq: 'asc' } })).map(
-        (each) => each.tellSubscribers,
+        (each) => each.notifySubscribers,
       )
     expect(await Promise.all(ids.map(notifies))).toEqual([[true], [true], [false]])
     const [id = ''] = ids
@@ -250,9 +250,9 @@ describe('the composer', () => {
     await editor.post(`incidents/${id}/updates`, { ...update, ...silent })
     expect(await notifies(id)).toEqual([true, false])
     expect((await editor.get('log')).html).toMatch(/Incident update posted \(subscribers not notified\)/)
-    expect((await editor.get('incidents/new')).html).toMatch(/name="tellSubscribers" value="true" checked=""/)
+    expect((await editor.get('incidents/new')).html).toMatch(/name="notifySubscribers" value="true" checked=""/)
     const refused = await editor.post('incidents/new', { ...fields, ...silent, title: '' })
-    expect(refused.html).not.toMatch(/name="tellSubscribers" value="true" checked/)
+    expect(refused.html).not.toMatch(/name="notifySubscribers" value="true" checked/)
   })
 
   test('previews the message, and saves nothing', async () => {

@@ -48,7 +48,7 @@ test('a post-mortem is drafted from the timeline, previewed, saved, published, w
   // Not even a modification time reveals that there is a draft.
   expect(timesOfChange(await publicTexts(id))).toEqual(timesOfChange(before))
   expect(await publicTexts(id)).not.toContain('was full')
-  await editor.post(`${path}/publish`, { 'tellSubscribers.shown': 'true' })
+  await editor.post(`${path}/publish`, { 'notifySubscribers.shown': 'true' })
   const shown = await (await fetch(`${app.baseUrl}/status/acme/incidents/${id}`)).text()
   expect(shown).toMatch(/id="postmortem"[\s\S]*<strong>disk<\/strong>/)
   expect(await publicTexts(id)).toContain('"message":"A **disk** was full."')

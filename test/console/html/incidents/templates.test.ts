@@ -49,10 +49,19 @@ test('templates for updates and maintenance fill their forms, and other kinds ha
     services: [{ serviceId: web, status: 'DEGRADED_PERFORMANCE' }],
   })
   const update = { kind: 'UPDATE', name: 'Found', message: 'We found why {{service}} is slow.', status: 'IDENTIFIED' }
-  const found = await mutate(app.baseUrl, acme.key, 'createTemplate', 'Template', { ...update, tellSubscribers: false })
+  const found = await mutate(app.baseUrl, acme.key, 'createTemplate', 'Template', {
+    ...update,
+    notifySubscribers: false,
+  })
   const path = `incidents/${incident.id}/updates`
-  const typed = { form: 'update', status: 'INVESTIGATING', message: '', version: '1', 'tellSubscribers.shown': 'true' }
-  const used = await editor.post(path, { ...typed, tellSubscribers: 'true', use: 'true', templateId: found.id })
+  const typed = {
+    form: 'update',
+    status: 'INVESTIGATING',
+    message: '',
+    version: '1',
+    'notifySubscribers.shown': 'true',
+  }
+  const used = await editor.post(path, { ...typed, notifySubscribers: 'true', use: 'true', templateId: found.id })
   expect(used.html).toContain('We found why Web is slow.')
   expect(used.html).toContain('<option value="IDENTIFIED" selected')
   const disks = {
@@ -93,17 +102,17 @@ test('the notification choice is stored with a template, and applied to reports,
   const editor = await acme.signIn('EDITOR')
   const viewer = await acme.signIn('VIEWER')
   // Browsers do not send unchecked boxes.
-  const unchecked = { 'tellSubscribers.shown': 'true' }
-  const checkbox = /<input[^>]*name="tellSubscribers"[^>]*>/
+  const unchecked = { 'notifySubscribers.shown': 'true' }
+  const checkbox = /<input[^>]*name="notifySubscribers"[^>]*>/
   const isChecked = (html: string) => checkbox.exec(html)?.[0]?.includes(' checked') ?? expect.unreachable()
   const make = async (kind: string, name: string, fields: Record<string, string>) => {
     await editor.post('templates/new', { kind, name, title: `${name}!`, message: 'As prepared.', ...fields })
     return prisma.template.findFirstOrThrow({ where: { kind: kind as 'INCIDENT', name } })
   }
   for (const kind of ['INCIDENT', 'UPDATE', 'MAINTENANCE']) {
-    const notifying = await make(kind, 'Notifying', { ...unchecked, tellSubscribers: 'true' })
+    const notifying = await make(kind, 'Notifying', { ...unchecked, notifySubscribers: 'true' })
     const quiet = await make(kind, 'Quiet', unchecked)
-    expect([notifying.tellSubscribers, quiet.tellSubscribers]).toEqual([true, false])
+    expect([notifying.notifySubscribers, quiet.notifySubscribers]).toEqual([true, false])
     expect(isChecked((await editor.get(`templates/${notifying.id}`)).html)).toBe(true)
     expect(isChecked((await editor.get(`templates/${quiet.id}`)).html)).toBe(false)
     // Viewers can read it too.
@@ -114,45 +123,45 @@ test('the notification choice is stored with a template, and applied to reports,
     (await prisma.template.findFirstOrThrow({ where: { kind, name } })).id
   const newest = () => prisma.event.findFirstOrThrow({ orderBy: { seq: 'desc' }, where: { subjectName: { not: '' } } })
   // The filled-in form is sent as a browser sends it.
-  const chosen = (html: string): Record<string, string> => (isChecked(html) ? { tellSubscribers: 'true' } : {})
+  const chosen = (html: string): Record<string, string> => (isChecked(html) ? { notifySubscribers: 'true' } : {})
   const report = { title: 'Slow', message: 'We look.', status: 'INVESTIGATING', impact: 'MINOR' }
   for (const [name, expected] of [
     ['Notifying', true],
     ['Quiet', false],
   ] as const) {
-    const opposite: Record<string, string> = expected ? {} : { tellSubscribers: 'true' }
+    const opposite: Record<string, string> = expected ? {} : { notifySubscribers: 'true' }
     const incidentTemplate = await idOf('INCIDENT', name)
     const byAddress = await editor.get(`incidents/new?template=${incidentTemplate}`)
     const use = { ...unchecked, ...opposite, use: 'true' }
     const filled = await editor.post('incidents/new', { ...use, templateId: incidentTemplate })
     expect([isChecked(byAddress.html), isChecked(filled.html)]).toEqual([expected, expected])
     const { location } = await editor.post('incidents/new', { ...unchecked, ...report, ...chosen(filled.html) })
-    expect(await newest()).toMatchObject({ kind: 'INCIDENT_CREATED', tellSubscribers: expected })
+    expect(await newest()).toMatchObject({ kind: 'INCIDENT_CREATED', notifySubscribers: expected })
     const path = `${location}/updates`
     const update = { form: 'update', status: 'MONITORING', ...unchecked }
     const posted = await editor.post(path, { ...update, ...use, templateId: await idOf('UPDATE', name) })
     expect(isChecked(posted.html)).toBe(expected)
     await editor.post(path, { ...update, message: 'Better.', ...chosen(posted.html) })
-    expect(await newest()).toMatchObject({ kind: 'INCIDENT_UPDATE_POSTED', tellSubscribers: expected })
+    expect(await newest()).toMatchObject({ kind: 'INCIDENT_UPDATE_POSTED', notifySubscribers: expected })
     const times = { startsAt: '2999-01-01T02:00', endsAt: '2999-01-01T03:00' }
     const schedule = { ...times, ...use, templateId: await idOf('MAINTENANCE', name) }
     const planned = await editor.post('maintenance/new', schedule)
     expect(isChecked(planned.html)).toBe(expected)
     const words = { title: 'Disks', message: 'New ones.', ...times, ...unchecked, ...chosen(planned.html) }
     await editor.post('maintenance/new', words)
-    expect(await newest()).toMatchObject({ kind: 'MAINTENANCE_SCHEDULED', tellSubscribers: expected })
+    expect(await newest()).toMatchObject({ kind: 'MAINTENANCE_SCHEDULED', notifySubscribers: expected })
   }
 })
 
 test('the notification choice can be read and written by GraphQL, and changed alone', async () => {
   const words = { kind: 'INCIDENT', name: 'By key', message: 'We look.' }
-  const selection = 'id version tellSubscribers'
-  type Made = { readonly id: string; readonly version: number; readonly tellSubscribers: boolean }
+  const selection = 'id version notifySubscribers'
+  type Made = { readonly id: string; readonly version: number; readonly notifySubscribers: boolean }
   const made = await mutate<Made>(app.baseUrl, acme.key, 'createTemplate', 'Template', words, selection)
-  expect(made).toMatchObject({ version: 1, tellSubscribers: true })
-  const edit = (tellSubscribers: boolean | null) =>
-    mutate<Made>(app.baseUrl, acme.key, 'updateTemplate', 'Template', { id: made.id, tellSubscribers }, selection)
-  expect(await edit(false)).toMatchObject({ version: 2, tellSubscribers: false })
-  expect(await edit(null)).toMatchObject({ version: 2, tellSubscribers: false })
-  expect(await edit(true)).toMatchObject({ version: 3, tellSubscribers: true })
+  expect(made).toMatchObject({ version: 1, notifySubscribers: true })
+  const edit = (notifySubscribers: boolean | null) =>
+    mutate<Made>(app.baseUrl, acme.key, 'updateTemplate', 'Template', { id: made.id, notifySubscribers }, selection)
+  expect(await edit(false)).toMatchObject({ version: 2, notifySubscribers: false })
+  expect(await edit(null)).toMatchObject({ version: 2, notifySubscribers: false })
+  expect(await edit(true)).toMatchObject({ version: 3, notifySubscribers: true })
 })

@@ -78,13 +78,18 @@ describe('a maintenance', () => {
   })
 
   test('keeps whether subscribers are notified', async () => {
-    const id = await schedule({ 'tellSubscribers.shown': 'true' })
-    expect((await maintenanceOf(id)).tellSubscribers).toBe(false)
+    const id = await schedule({ 'notifySubscribers.shown': 'true' })
+    expect((await maintenanceOf(id)).notifySubscribers).toBe(false)
     const { html } = await editor.get(`maintenance/${id}/cancel`)
-    expect(html).toContain('name="tellSubscribers" value="true"/>')
-    const reported = { status: 'SCHEDULED', message: 'Soon.', 'tellSubscribers.shown': 'true', tellSubscribers: 'true' }
+    expect(html).toContain('name="notifySubscribers" value="true"/>')
+    const reported = {
+      status: 'SCHEDULED',
+      message: 'Soon.',
+      'notifySubscribers.shown': 'true',
+      notifySubscribers: 'true',
+    }
     expect((await editor.post(`maintenance/${id}/updates`, reported)).status).toBe(303)
-    expect((await maintenanceOf(id)).tellSubscribers).toBe(true)
+    expect((await maintenanceOf(id)).notifySubscribers).toBe(true)
   })
 
   test('is started, updated and completed', async () => {
