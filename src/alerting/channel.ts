@@ -76,10 +76,6 @@ const settings = {
   serviceIds: ids.nullish(),
   remindAfterMinutes: minutes(5).nullish(),
   escalate: z.object({ channelId: z.string(), afterMinutes: minutes(1) }).nullish(),
-  quietHours: z
-    .object({ from: time, to: time, timeZone: zoneName.nullish() })
-    .refine(({ from, to }) => from !== to, { message: 'must not end when they begin', path: ['to'] })
-    .nullish(),
   quietTimes: z.object({ windows, timeZone: zoneName.nullish() }).nullish(),
   ...addressFields,
 }
@@ -210,10 +206,10 @@ const fieldsOf: Readonly<Record<string, readonly string[]>> = {
   changes: ['when'],
   escalateToId: ['escalate'],
   escalateAfterMinutes: ['escalate'],
-  quietWindows: ['quietHours', 'quietTimes'],
-  quietFrom: ['quietHours', 'quietTimes'],
-  quietTo: ['quietHours', 'quietTimes'],
-  quietZone: ['quietHours', 'quietTimes'],
+  quietWindows: ['quietTimes'],
+  quietFrom: ['quietTimes'],
+  quietTo: ['quietTimes'],
+  quietZone: ['quietTimes'],
 }
 
 const keyOf = ({ kind }: AlertChannel) => addressKeys.find((key) => kindByKey[key] === kind) ?? ''
@@ -255,7 +251,7 @@ async function chosenSettings(
   tx: Context,
   organizationId: string,
   id: string,
-  { when, monitorIds, serviceIds, remindAfterMinutes, escalate, quietHours, quietTimes }: Given,
+  { when, monitorIds, serviceIds, remindAfterMinutes, escalate, quietTimes }: Given,
   timeZone: string,
 ) {
   await requireMonitors(tx, organizationId, monitorIds ?? [])
@@ -270,7 +266,7 @@ async function chosenSettings(
     ...(serviceIds && { serviceIds }),
     ...(remindAfterMinutes !== undefined && { remindAfterMinutes }),
     ...(escalate !== undefined && escalationColumns(escalate)),
-    ...quietColumns({ quietHours, quietTimes }, timeZone),
+    ...quietColumns(quietTimes, timeZone),
   }
 }
 
@@ -279,18 +275,9 @@ const escalationColumns = (escalate: Given['escalate']) => ({
   escalateAfterMinutes: escalate?.afterMinutes ?? null,
 })
 
-/** Returns the columns of quiet times given in either form; empty if neither is given. @throws Invalid if both are. */
-function quietColumns({ quietHours, quietTimes }: Pick<Given, 'quietHours' | 'quietTimes'>, zone: string) {
-  if (quietHours != null && quietTimes != null)
-    throw invalid([
-      { path: ['quietHours'], message: 'must not be given together with quietTimes, which supersedes it' },
-    ])
-  if (quietHours === undefined && quietTimes === undefined) return {}
-  const daily = quietHours && {
-    ...quietHours,
-    windows: [{ ...quietHours, days: weekdays.map((_, index) => index + 1) }],
-  }
-  const given = quietTimes ?? daily ?? null
+/** Returns the columns of quiet times; empty if none are given. */
+function quietColumns(given: Given['quietTimes'], zone: string) {
+  if (given === undefined) return {}
   const times: QuietTimes | null = given && {
     windows: given.windows.map(({ days, from, to }) => ({ days, from, to })),
     timeZone: given.timeZone ?? zone,

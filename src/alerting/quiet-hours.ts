@@ -58,14 +58,6 @@ function dailyWindow(windows: readonly QuietWindow[]): QuietWindow | null {
   return isDaily && only.to < MINUTES_OF_DAY ? only : null
 }
 
-/** Returns the quiet hours if they are the same on every day, otherwise null. */
-export function dailyHoursOf(times: QuietTimes | null) {
-  const daily = times && dailyWindow(times.windows)
-  return daily && times
-    ? { from: formatMinutes(daily.from), to: formatMinutes(daily.to), timeZone: times.timeZone }
-    : null
-}
-
 /** Returns quiet times in the form of the input. */
 export const quietTimesInput = ({ windows, timeZone }: QuietTimes) => ({
   windows: windows.map(({ days, from, to }) => ({

@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto'
 import { isLogoAddress } from '../account/page/page-settings.ts'
 import { kindByKey } from '../alerting/channel-address.ts'
 import { sealedAddress } from '../alerting/message.ts'
-import { dailyHoursOf, quietTimesInput, quietTimesOf } from '../alerting/quiet-hours.ts'
+import { quietTimesInput, quietTimesOf } from '../alerting/quiet-hours.ts'
 import { yieldAfterTimeSlice } from '../core/concurrency/time-slice.ts'
 import type { Database } from '../core/context.ts'
 import type { SecretBox } from '../core/secret-box.ts'
@@ -169,7 +169,6 @@ function channelFields(channel: AlertChannel, seal: SecretBox, digest: Digest): 
   const { id, kind, address, changes, escalateToId, escalateAfterMinutes } = channel
   const opened = seal.open(address, sealedAddress(id))
   const times = quietTimesOf(channel)
-  const daily = dailyHoursOf(times)
   return {
     [keyOf(kindByKey, kind)]: kind === 'PUSH' || kind === 'MAIL' ? JSON.parse(opened) : { secret: digest(opened) },
     when: changes,
@@ -180,8 +179,7 @@ function channelFields(channel: AlertChannel, seal: SecretBox, digest: Digest): 
       escalateToId === null || escalateAfterMinutes === null
         ? null
         : { channel: escalateToId, afterMinutes: escalateAfterMinutes },
-    quietHours: daily,
-    quietTimes: daily === null && times !== null ? quietTimesInput(times) : null,
+    quietTimes: times === null ? null : quietTimesInput(times),
   }
 }
 

@@ -19,7 +19,6 @@ const defaults: Readonly<Record<Section, ObjectFields>> = {
     services: [],
     remindAfterMinutes: null,
     escalate: null,
-    quietHours: null,
     quietTimes: null,
   },
   templates: { title: '', translations: [], status: null, impact: null, services: [], notifySubscribers: true },

@@ -77,7 +77,6 @@ const channel = z.strictObject({
   services: keys.optional(),
   remindAfterMinutes: count.nullish(),
   escalate: z.strictObject({ channel: key, afterMinutes: count }).nullish(),
-  quietHours: z.strictObject({ from: text, to: text, timeZone: text.nullish() }).nullish(),
   quietTimes: z
     .strictObject({
       windows: z.array(z.strictObject({ days: z.array(z.enum(weekdays)), from: text, to: text })),

@@ -23,11 +23,6 @@ export function pageableIntegrations({ db }: Db, organizationId: string) {
   }
 }
 
-/** Returns the messages that an integration received, newest first. */
-export function listReceived({ db }: Db, integrationId: string, limit: number): Promise<IncomingBody[]> {
-  return db.incomingBody.findMany({ where: { integrationId }, orderBy: { position: 'desc' }, take: limit })
-}
-
 /**
  * Returns the queries that page through the messages that an integration received.
  * @param statuses only messages in these states; all by default.

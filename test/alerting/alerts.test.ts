@@ -2,7 +2,7 @@
 import { Webhook } from 'standardwebhooks'
 import { describe, expect, test } from 'vitest'
 import { rotateAlertChannelSecret, signingSecret, updateAlertChannel } from '../../src/alerting/channel.ts'
-import { quietTimesOf } from '../../src/alerting/quiet-hours.ts'
+import { quietTimesOf, weekdays } from '../../src/alerting/quiet-hours.ts'
 import { change } from '../../src/event-log/change.ts'
 import { deleteMonitor } from '../../src/monitoring/monitor/monitor.ts'
 import { pauseMonitor } from '../../src/monitoring/monitor/pause.ts'
@@ -152,9 +152,9 @@ describe('messages to people', () => {
 
   test('wait for the end of quiet times, then report the current states', async () => {
     const tenant = await alerted.tenant()
-    const quietHours = { from: '13:00', to: '15:00', timeZone: 'Europe/Berlin' }
-    await alerted.channel(tenant, { ...ntfy, quietHours })
-    await alerted.channel(tenant, { ...pagerduty, quietHours })
+    const quietTimes = { windows: [{ days: weekdays, from: '13:00', to: '15:00' }], timeZone: 'Europe/Berlin' }
+    await alerted.channel(tenant, { ...ntfy, quietTimes })
+    await alerted.channel(tenant, { ...pagerduty, quietTimes })
     const [one, two] = [await alerted.monitor(tenant, 'One'), await alerted.monitor(tenant, 'Two')]
     alerted.time = 60
     await alerted.setState(tenant, [one, two], 'DOWN', 'Refused')
@@ -172,29 +172,29 @@ describe('messages to people', () => {
   })
 })
 
-test('a channel has quiet times as windows on chosen days, or as the same hours on every day', async () => {
+test('a channel has quiet times as windows on chosen days', async () => {
   const tenant = await alerted.tenant()
   const own = alerted.own(tenant)
-  const quietHours = { from: '22:00', to: '07:00' }
   const windows = [{ days: ['SUNDAY', 'SATURDAY', 'SUNDAY'], from: '00:00', to: '24:00' }]
-  const { id } = await alerted.channel(tenant, { ...ntfy, quietHours })
+  const { id } = await alerted.channel(tenant, ntfy)
   const edit = async (given: object) => quietTimesOf(await updateAlertChannel(own, { id, ...given }))
   expect(await edit({ quietTimes: { windows } })).toEqual({
     windows: [{ days: [6, 7], from: 0, to: 1440 }],
     timeZone: 'UTC',
   })
   expect(await edit({ name: 'Same' })).not.toBeNull()
-  expect(await edit({ quietHours })).toMatchObject({ windows: [{ days: [1, 2, 3, 4, 5, 6, 7], from: 1320, to: 420 }] })
-  expect(await edit({ quietHours: null })).toBeNull()
+  expect(await edit({ quietTimes: { windows: [{ days: weekdays, from: '22:00', to: '07:00' }] } })).toMatchObject({
+    windows: [{ days: [1, 2, 3, 4, 5, 6, 7], from: 1320, to: 420 }],
+  })
+  expect(await edit({ quietTimes: null })).toBeNull()
   const always = [
     {
-      days: ['MONDAY', 'TUESDAY', 'WEDNESDAY', 'THURSDAY', 'FRIDAY', 'SATURDAY', 'SUNDAY'],
+      days: weekdays,
       from: '00:00',
       to: '24:00',
     },
   ]
   for (const [given, path] of [
-    [{ quietHours, quietTimes: { windows } }, ['quietHours']],
     [{ quietTimes: { windows: [] } }, ['quietTimes', 'windows']],
     [{ quietTimes: { windows: always } }, ['quietTimes', 'windows']],
     [{ quietTimes: { windows: [{ days: [], from: '00:00', to: '07:00' }] } }, ['quietTimes', 'windows', '0', 'days']],

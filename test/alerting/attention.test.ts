@@ -7,6 +7,7 @@ import { Hono } from 'hono'
 import { afterAll, describe, expect, test } from 'vitest'
 import { acknowledgeAlert, acknowledgeByToken, linkedAlerts } from '../../src/alerting/acknowledge.ts'
 import { alertPages } from '../../src/alerting/html/routes.tsx'
+import { weekdays } from '../../src/alerting/quiet-hours.ts'
 import { NotFound } from '../../src/core/errors.ts'
 import type { Tenant } from '../status/setup.ts'
 import { testDatabase } from '../support/database.ts'
@@ -61,8 +62,8 @@ describe('an unacknowledged alert', () => {
     const tenant = await alerted.tenant()
     alerted.time = 0
     const boss = await alerted.channel(tenant, { ...topic('boss'), when: ['LISTED'] })
-    const quietHours = { from: '12:00', to: '13:00', timeZone: 'UTC' }
-    await alerted.channel(tenant, { ...topic('team'), quietHours, escalate: { channelId: boss.id, afterMinutes: 5 } })
+    const quietTimes = { windows: [{ days: weekdays, from: '12:00', to: '13:00' }], timeZone: 'UTC' }
+    await alerted.channel(tenant, { ...topic('team'), quietTimes, escalate: { channelId: boss.id, afterMinutes: 5 } })
     await failing(tenant)
     await alerted.run(tenant, 58, 2)
     expect(sent()).toEqual([])

@@ -118,7 +118,7 @@ test('a reminder’s link leads to the payment of another thirty days', async ()
   await using tab = await newTab(isOurs)
   const { page } = tab
   const { key } = await newOrganization(url)
-  const query = 'mutation { buyCheckPlan(currency: BTC) { ... on BuyCheckPlanPayload { invoice { id } } } }'
+  const query = 'mutation { buyCheckPlan(input: { currency: BTC }) { ... on BuyCheckPlanPayload { invoice { id } } } }'
   await post(url, { key, query })
   await settleAll()
   ahead = 29.5 * DAY

@@ -127,8 +127,7 @@ const organization = fc.record({
       monitor: index,
       boss: index,
       quiet: fc.constantFrom<object[]>(
-        { quietHours: null },
-        { quietHours: { from: '22:00', to: '06:30' } },
+        { quietTimes: null },
         { quietTimes: { windows: [{ days: ['SATURDAY', 'SUNDAY'], from: '00:00', to: '24:00' }] } },
       ),
     }),

@@ -28,7 +28,7 @@ monitors:
 channels:
   boss: { name: Boss, mail: { address: boss@example.com } }
   team: { name: Team, ntfy: { topic: "\${TOKEN}" }, when: [DOWN], escalate: { channel: boss, afterMinutes: 5 } }
-  hook: { name: Hook, webhook: { url: "https://hooks.example.com/\${TOKEN}" }, quietHours: { from: "22:00", to: "06:00" } }
+  hook: { name: Hook, webhook: { url: "https://hooks.example.com/\${TOKEN}" }, quietTimes: { windows: [{ days: [MONDAY], from: "22:00", to: "06:00" }] } }
 templates:
   slow: { kind: INCIDENT, name: Slow, message: "{{service}} is slow.", impact: MINOR, services: [{ service: api, status: DEGRADED_PERFORMANCE }] }
   work: { kind: MAINTENANCE, name: Work, message: Soon., services: [api], translations: [{ language: DE, message: Bald. }] }

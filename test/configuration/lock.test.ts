@@ -38,7 +38,7 @@ pages:
   SLUG: { slug: SLUG, name: Acme }
   shop: { slug: SLUG-shop, name: Shop, services: [api] }
 channels:
-  team: { name: Team, webhook: { url: "https://hooks.example.com/\${HOOK}" }, when: [DOWN], quietHours: { from: "22:00", to: "06:00" } }
+  team: { name: Team, webhook: { url: "https://hooks.example.com/\${HOOK}" }, when: [DOWN], quietTimes: { windows: [{ days: [MONDAY], from: "22:00", to: "06:00" }] } }
 templates:
   slow: { kind: INCIDENT, name: Slow, message: It is slow., services: [{ service: api, status: MAJOR_OUTAGE }] }
 objectives:
@@ -111,7 +111,7 @@ const kinds: readonly Kind[] = [
   {
     place: 'channels.team',
     refused: {
-      'when, quietHours': (ctx, id) => updateAlertChannel(ctx, { id, when: ['UP'], quietHours: null }),
+      'when, quietTimes': (ctx, id) => updateAlertChannel(ctx, { id, when: ['UP'], quietTimes: null }),
       webhook: (ctx, id) => updateAlertChannel(ctx, { id, webhook: { url: 'https://hooks.example.com/b' } }),
     },
     allowed: [

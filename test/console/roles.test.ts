@@ -150,7 +150,7 @@ const actions: Readonly<Record<string, Action>> = {
   },
   'read what came in': {
     ...{ role: 'VIEWER', scope: 'READ', path: `integrations/${integrationId}` },
-    graphql: '{ organization { id integrations { received { body } } } }',
+    graphql: '{ organization { id alertIntegrations(first: 1) { nodes { bodies(first: 1) { totalCount } } } } }',
   },
   'read a message that came in': {
     ...{ role: 'VIEWER', scope: 'READ', path: `integrations/${integrationId}/bodies/${bodyId}` },

@@ -59,7 +59,7 @@ await setCheckPlan(operator, { organizationId, plan: 'PRO', until: at(5) })
 type Row = { readonly version: number }
 
 test.each<[string, Record<string, unknown>, (ctx: Context, input: unknown) => Promise<unknown>]>([
-  ['settings of the page', { ...settings, customDomain: null }, updateOrganization],
+  ['settings of the page', settings, updateOrganization],
   ['a check plan', { organizationId, plan: 'PRO', until: at(5) }, (_ctx, input) => setCheckPlan(operator, input)],
   ['a group', { id: group.id, name: ' Web ', description: group.description }, updateServiceGroup],
   ['the order of groups', { ids: [group.id, other.id] }, reorderServiceGroups],

@@ -570,7 +570,7 @@ test('a cursor of another list, order or filter is rejected', async () => {
     `maintenances(after: "${of.all}")`,
     `services(after: "${of.all}")`,
     `incidents(orderBy: { field: STARTED_AT, direction: ASC }, after: "${of.all}")`,
-    `incidents(order: OLDEST_FIRST, before: "${of.all}")`,
+    `incidents(orderBy: { field: STARTED_AT, direction: ASC }, before: "${of.all}")`,
     `incidents(filter: ${filter}, after: "${of.all}")`,
     `incidents(filter: { text: "incident" }, after: "${of.filtered}")`,
     `incidents(after: "${of.filtered}")`,
@@ -580,7 +580,7 @@ test('a cursor of another list, order or filter is rejected', async () => {
     expect(error?.originalError).toMatchObject({ code: 'INVALID_INPUT' })
   }
   for (const call of [
-    `incidents(order: NEWEST_FIRST, filter: {}, after: "${of.all}")`,
+    `incidents(orderBy: { field: STARTED_AT, direction: DESC }, filter: {}, after: "${of.all}")`,
     `incidents(filter: { impact: [MINOR, MAJOR], text: "incident", open: null }, after: "${of.filtered}")`,
   ]) {
     expect([call, await asked(call)]).toEqual([call, undefined])

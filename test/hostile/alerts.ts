@@ -75,14 +75,16 @@ function incoming(
 
 /** Returns the status of an integration's last body after its processing: pending if it will be retried. */
 async function outcomeOf(target: Target, id: string): Promise<string> {
-  const document = '{ organization { integrations { id received { status note } } } }'
+  const document = '{ organization { alertIntegrations { nodes { id bodies { nodes { status note } } } } } }'
   const end = Date.now() + PATIENCE
   for (;;) {
     await sleep(20)
     const { organization } = await query<{
-      organization: { integrations: { id: string; received: { status: string; note: string }[] }[] }
+      organization: {
+        alertIntegrations: { nodes: { id: string; bodies: { nodes: { status: string; note: string }[] } }[] }
+      }
     }>(target, document)
-    const last = organization.integrations.find((each) => each.id === id)?.received[0]
+    const last = organization.alertIntegrations.nodes.find((each) => each.id === id)?.bodies.nodes[0]
     if (last && (last.status !== 'PENDING' || last.note !== '')) return last.status
     if (Date.now() > end) throw new Error('The body was not read in time.')
   }
@@ -397,7 +399,10 @@ export const alerts: readonly HostileCase[] = [
   })),
   mutation('a channel in a zone of 100 kB', 'createAlertChannel', () => ({
     ...{ name: 'Hostile', ntfy: { topic: 'ops' } },
-    quietHours: { from: '22:00', to: '07:00', timeZone: 'Europe/'.repeat(15_000) },
+    quietTimes: {
+      windows: [{ days: ['MONDAY'], from: '22:00', to: '07:00' }],
+      timeZone: 'Europe/'.repeat(15_000),
+    },
   })),
   mutation('a channel at a URL of 100 kB', 'createAlertChannel', () => ({
     ...{ name: 'Hostile', webhook: { url: `https://a.example/${'a/'.repeat(50_000)}` } },

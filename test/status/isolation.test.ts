@@ -108,7 +108,7 @@ const readers: Record<Reader, Record<string, string>> = {
     OrganizationEvent: 'cursor event',
     ImportRecordsPayload: 'records',
     ImportedRecord: 'section key name outcome reason',
-    ConfigurationPlan: 'changes changeCount counts moved brake deletionWarning drift takenOver planHash',
+    ConfigurationPlan: 'changes changeCount counts moved deletionWarning drift takenOver planHash',
     ConfigurationCount: 'action section count',
     ConfigurationMove: 'section from to',
     ConfigurationChange: 'action section key name takenOver members',
@@ -169,8 +169,8 @@ const readers: Record<Reader, Record<string, string>> = {
     DeleteIncidentNotePayload: 'id',
     DeleteIncidentFilePayload: 'id',
     Postmortem: 'version reviewRequestedAt reviewRequestedBy reviewedAt reviewedBy',
-    IncidentUpdate: 'version notified told',
-    UpdateAudience: 'channel notified told delivered failed',
+    IncidentUpdate: 'version notified',
+    UpdateAudience: 'channel notified delivered failed',
     Maintenance: 'version createdAt seriesId',
     MaintenanceSeriesTranslation: 'language title message',
     MaintenanceSeries: `id title message translations timeZone startsAt durationMinutes rule repeats until skips nextStarts services
@@ -178,14 +178,14 @@ const readers: Record<Reader, Record<string, string>> = {
     MaintenanceUpdate: 'version',
     Monitor: `id name kind service state stateSince stateCause unknownSince unknownReason dependsOn blockedSince pausedBy intervalSeconds
       effectiveIntervalSeconds timeoutMs
-      failureThreshold recoveryThreshold agreement lastResult lastCheck regions options http tcp dns ping heartbeat blacklist
+      failureThreshold recoveryThreshold agreement lastResult regions options
       results outages uptime days latency version createdAt`,
     MonitorParent: 'id name state',
-    MonitorRegion: `region state stateSince lastProbedAt lastCheckedAt lastKnownAt lastOutcome lastMessage lastLatencyMs startedAt nextProbeAt nextCheckAt`,
+    MonitorRegion: `region state stateSince lastProbedAt lastKnownAt lastOutcome lastMessage lastLatencyMs startedAt nextProbeAt`,
     LastProbeResult: 'at region outcome message latencyMs',
     MonitorProbeResult: 'cursor at region outcome latencyMs message detail',
     ProbeResultEvent: 'cursor at region outcome latencyMs message detail monitor',
-    ProbeDetail: 'phases address status certificateEndsAt answers listedOn failedLists output said note',
+    ProbeDetail: 'phases address status certificateEndsAt answers listedOn failedLists output note',
     ProbePhases: 'dns connect tls firstByte total',
     Outage: 'startedAt endedAt durationSeconds downSeconds cause incident',
     LatencyPoint: 'at count p50 p95 p99',
@@ -230,9 +230,8 @@ const readers: Record<Reader, Record<string, string>> = {
       signingSecret`,
     Delivery: 'id subscriber channel event status attempts nextAttemptAt deferredUntil createdAt endedAt',
     DeliveryAttempt: 'at delivered status message durationMs',
-    AlertChannel: `id name kind address when monitors services remindAfterMinutes escalateToId escalateAfterMinutes quietHours quietTimes
+    AlertChannel: `id name kind address when monitors services remindAfterMinutes escalateToId escalateAfterMinutes quietTimes
       signingSecret messages deliveries version createdAt`,
-    QuietHours: 'from to timeZone',
     QuietTimes: 'windows timeZone',
     QuietWindow: 'days from to',
     AlertDelivery: 'id status attempts answer nextAttemptAt createdAt endedAt',
@@ -301,10 +300,10 @@ const readers: Record<Reader, Record<string, string>> = {
     BlacklistResult: 'name listed policy response description delistUrl error codes note',
     BulkCheckPayload: 'results',
     DomainReport:
-      'target targetKind targetType checkedAt totalChecked listedCount policyCount cleanCount failedCount verdict results resolvedIps resolvedIpsTruncated resolutionFailed ipReports',
+      'target targetKind checkedAt totalChecked listedCount policyCount cleanCount failedCount verdict results resolvedIps resolvedIpsTruncated resolutionFailed ipReports',
     Geo: 'country city isp asn loading',
     IpReport:
-      'target targetKind targetType checkedAt totalChecked listedCount policyCount cleanCount failedCount verdict results geo',
+      'target targetKind checkedAt totalChecked listedCount policyCount cleanCount failedCount verdict results geo',
     ListAnswered: 'target result',
     TargetError: 'target code message',
   },
@@ -861,7 +860,7 @@ function mutationOf(
     return ids[typeOfIdAt(path, name)]
   }
 
-  const args = field.args.filter(({ deprecationReason }) => deprecationReason == null)
+  const { args } = field
   const variables = Object.fromEntries(args.map((arg) => [arg.name, sample(arg.type, `${name}.${arg.name}`)]))
   const declared = args.map((arg) => `$${arg.name}: ${arg.type}`).join(', ')
   const given = args.map((arg) => `${arg.name}: $${arg.name}`).join(', ')
@@ -895,8 +894,6 @@ const leftOut = new Set([
   ...addressKeys
     .filter((key) => key !== 'webhook')
     .flatMap((key) => [`CreateAlertChannelInput.${key}`, `UpdateAlertChannelInput.${key}`]),
-  'CreateAlertChannelInput.quietHours',
-  'UpdateAlertChannelInput.quietHours',
   'UpdateAlertChannelInput.escalate',
   'CreateIntegrationInput.paths',
   'UpdateIntegrationInput.paths',

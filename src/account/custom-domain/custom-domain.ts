@@ -69,7 +69,7 @@ export async function requestDomain(ctx: Context, input: unknown): Promise<Custo
     const page = await findPage(tx.db, organizationId, pageId)
     requireVersion(page, version)
     const known = await tx.db.customDomain.findUnique({ where: { pageId: page.id }, select: { name: true } })
-    const requested = await setRequestedDomain(tx, page, domain, ['domain'])
+    const requested = await setRequestedDomain(tx, page, domain)
     if (known?.name === domain) return [requested]
     await countEdit(tx.db, page)
     return [requested, pageUpdated(page)]
@@ -93,18 +93,14 @@ export async function removeDomain(ctx: Context, input: unknown): Promise<Page> 
   })
 }
 
-/**
- * Requests a domain in the caller's transaction.
- * @param path the input field. @throws Invalid.
- */
-export async function setRequestedDomain(
+/** Requests a domain in the caller's transaction. @throws Invalid. */
+async function setRequestedDomain(
   { db, config, now }: Context,
   { id: pageId, organizationId }: Pick<Page, 'id' | 'organizationId'>,
   name: string,
-  path: readonly string[],
 ): Promise<CustomDomain> {
   const problem = domainProblem(config.BASE_URL ?? 'http://localhost', name)
-  if (problem !== null) throw invalid([{ path: [...path], message: problem }])
+  if (problem !== null) throw invalid([{ path: ['domain'], message: problem }])
   const known = await db.customDomain.findUnique({ where: { pageId } })
   if (known?.name === name) {
     // A proven domain stays proven and keeps its schedule.
@@ -137,7 +133,7 @@ export function listDomains({ db }: Pick<Context, 'db'>, organizationId: string)
 }
 
 /** Deletes the domain of a page and stops serving it. Returns the number of deleted domains. */
-export async function deleteDomain(db: Database, pageId: string): Promise<number> {
+async function deleteDomain(db: Database, pageId: string): Promise<number> {
   const { count } = await db.customDomain.deleteMany({ where: { pageId } })
   await db.page.updateMany({ where: { id: pageId, customDomain: { not: null } }, data: { customDomain: null } })
   return count

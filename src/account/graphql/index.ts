@@ -11,7 +11,6 @@ import { orderOf, pageOf } from '../../graphql/list/keyset.ts'
 import { builder } from '../../graphql/schema/builder.ts'
 import { describedValues } from '../../graphql/schema/descriptions.ts'
 import { IDEMPOTENCY_KEY, idempotentResolver } from '../../graphql/schema/idempotent-mutation.ts'
-import { DEPRECATED_ARGUMENT, inputOf } from '../../graphql/schema/input.ts'
 import { PageLinkInput } from '../../graphql/schema/page-link-input.ts'
 import { VERSION_READ } from '../../graphql/schema/version.ts'
 import { Language } from '../../language/catalogue.ts'
@@ -367,11 +366,6 @@ const UpdateOrganizationInput = builder.inputType('UpdateOrganizationInput', {
       required: false,
       description: 'The language for readers who accept none of the others. It is always offered.',
     }),
-    customDomain: t.string({
-      required: false,
-      description: 'A host name under which the page is also served, once the domain is proven; null: none.',
-      deprecationReason: 'Use `requestDomain` to set it. Null still removes it.',
-    }),
     version: t.int(VERSION_READ),
   }),
 })
@@ -475,14 +469,8 @@ builder.mutationField('revokeApiKey', (t) =>
   t.field({
     type: ApiKey,
     description: 'Revokes a key of the caller’s organization immediately. Requires a key with scope ADMIN.',
-    args: {
-      input: t.arg({ type: RevokeApiKeyInput, required: false }),
-      id: t.arg.id({ ...DEPRECATED_ARGUMENT, description: 'The key’s id.' }),
-    },
+    args: { input: t.arg({ type: RevokeApiKeyInput }) },
     errors: { types: [Invalid, NotFound, Conflict] },
-    resolve: (_root, args, ctx) => {
-      const { id, force } = inputOf<(typeof RevokeApiKeyInput)['$inferInput']>(args, ['id'])
-      return revokeApiKey(ctx, id, { force: force === true })
-    },
+    resolve: (_root, { input: { id, force } }, ctx) => revokeApiKey(ctx, id, { force: force === true }),
   }),
 )

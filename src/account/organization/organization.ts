@@ -1,11 +1,5 @@
 import { z } from 'zod'
-import {
-  isOperator,
-  requireConfirmation,
-  requireOperator,
-  requireOwnOrganization,
-  requireScope,
-} from '../../core/access.ts'
+import { isOperator, requireOperator, requireOwnOrganization, requireScope } from '../../core/access.ts'
 import type { Config } from '../../core/config.ts'
 import type { Context } from '../../core/context.ts'
 import { transaction } from '../../core/context.ts'
@@ -22,7 +16,6 @@ import { Prisma } from '../../generated/prisma/client.ts'
 import type { Tier } from '../../generated/prisma/enums.ts'
 import type { CreatedApiKey } from '../api-key/api-key.ts'
 import { announceKeys, insertApiKey } from '../api-key/api-key.ts'
-import { deleteDomain, setRequestedDomain } from '../custom-domain/custom-domain.ts'
 import { requireUnlocked } from '../managed-object.ts'
 import type { LogoFile } from '../page/logo.ts'
 import { changedLogo, storeLogo } from '../page/logo.ts'
@@ -78,17 +71,15 @@ export function defaultTier({ DEFAULT_TIER }: Config): Tier {
 }
 
 /**
- * Updates the given fields of the caller's organization and its page. A custom domain is requested, and served once it is proven.
- * Requires a key with scope ADMIN.
+ * Updates the given fields of the caller's organization and its page. Requires a key with scope ADMIN.
  * @param upload becomes the logo; absent: the logo comes from the input.
  * @throws Invalid for an invalid field. @throws Conflict when the slug is taken, when the organization has changed since the given
  * version, or when a file manages a changed member (ManagedByFile).
  */
 export async function updateOrganization(ctx: Context, input: unknown, upload?: LogoFile): Promise<Organization> {
   const id = requireScope(ctx, 'ADMIN')
-  const { version, customDomain, organizationId, logoUrl, ...others } = validate(settingsEdit, input)
+  const { version, organizationId, logoUrl, ...others } = validate(settingsEdit, input)
   requireOwnOrganization(organizationId, id)
-  if (customDomain !== undefined) requireConfirmation(ctx)
   const edit = change(ctx, id, async (tx) => {
     const { db } = tx
     const before = await db.organization.findUniqueOrThrow({ where: { id } })
@@ -96,12 +87,8 @@ export async function updateOrganization(ctx: Context, input: unknown, upload?: 
     const logo = changedLogo(before, logoUrl, upload)
     const fields = logo === undefined ? others : { ...others, logoUrl: logo }
     const page = { id: before.pageId, organizationId: id }
-    const asked = await db.customDomain.findUnique({ where: { pageId: page.id }, select: { name: true } })
-    if (customDomain === null) await deleteDomain(db, page.id)
-    else if (customDomain !== undefined) await setRequestedDomain(tx, page, customDomain, ['customDomain'])
-    const isMoved = customDomain !== undefined && customDomain !== (asked?.name ?? null)
     const changed = changedFields(before, fields)
-    if (!isMoved && changed.length === 0) return [before]
+    if (changed.length === 0) return [before]
     await requireUnlocked(tx, id, before.pageId, changed)
     const organization = await db.organization.update({ where: { id }, data: { ...fields, version: { increment: 1 } } })
     if (organization.logoUrl !== before.logoUrl) await storeLogo(db, page, upload)

@@ -77,7 +77,6 @@ export const settingsEdit = z.object({
     .transform((chosen) => [...new Set(chosen)])
     .optional(),
   defaultLanguage: z.enum(languages).optional(),
-  customDomain: hostName.nullish(),
   organizationId: z.string().nullish(),
   version: versionInput,
 })

@@ -11,24 +11,10 @@ import { builder } from '../../graphql/schema/builder.ts'
 import { describedValues } from '../../graphql/schema/descriptions.ts'
 import { readAttempts } from '../../notification/queue/attempt.ts'
 import { MAX_SERVICES } from '../../status/ownership.ts'
-import { listAlertDeliveries, pageableAlertDeliveries } from '../alert-queries.ts'
+import { pageableAlertDeliveries } from '../alert-queries.ts'
 import { signingSecret } from '../channel.ts'
 import type { QuietTimes } from '../quiet-hours.ts'
-import { dailyHoursOf, formatMinutes, quietTimesOf, weekdays } from '../quiet-hours.ts'
-
-/** How many deliveries of a channel are read. */
-const MAX_DELIVERIES = 20
-
-type QuietHours = NonNullable<ReturnType<typeof dailyHoursOf>>
-
-const QuietHoursRef = builder.objectRef<QuietHours>('QuietHours').implement({
-  description: 'Hours when a channel gets no messages, the same on every day. Alerts wait until they end.',
-  fields: (t) => ({
-    from: t.exposeString('from', { description: 'The start, such as 22:00.' }),
-    to: t.exposeString('to', { description: 'The end. If it is before `from`, it is on the next day.' }),
-    timeZone: t.exposeString('timeZone', { description: 'The time zone of both times.' }),
-  }),
-})
+import { formatMinutes, quietTimesOf, weekdays } from '../quiet-hours.ts'
 
 export const WeekdayRef = builder.enumType('Weekday', {
   description: 'A day of the week.',
@@ -151,13 +137,6 @@ export const AlertChannel = builder.prismaNode('AlertChannel', {
       nullable: true,
       description: 'The minutes until an unacknowledged alert escalates; null: never.',
     }),
-    quietHours: t.field({
-      type: QuietHoursRef,
-      nullable: true,
-      deprecationReason: 'Use `quietTimes`.',
-      description: 'Its quiet times, if they are the same hours on every day; null otherwise.',
-      resolve: (channel: AlertChannelRow) => dailyHoursOf(quietTimesOf(channel)),
-    }),
     quietTimes: t.field({
       type: QuietTimesRef,
       nullable: true,
@@ -181,13 +160,6 @@ export const AlertChannel = builder.prismaNode('AlertChannel', {
           args,
           ...pageableAlertDeliveries({ db }, id),
         }),
-    }),
-    deliveries: t.field({
-      type: [AlertDelivery],
-      extensions: rows(MAX_DELIVERIES),
-      deprecationReason: 'Use `messages`.',
-      description: `The last ${MAX_DELIVERIES} messages to it, newest first.`,
-      resolve: ({ id }, _args, { db }) => listAlertDeliveries({ db }, id, MAX_DELIVERIES),
     }),
     version: t.exposeInt('version', { description: 'Incremented by every update.' }),
     createdAt: t.expose('createdAt', { type: 'DateTime' }),

@@ -88,18 +88,6 @@ const PushInput = builder.inputType('AlertPushInput', {
   }),
 })
 
-const QuietHoursInput = builder.inputType('QuietHoursInput', {
-  description: 'Hours when a channel gets no messages, the same on every day.',
-  fields: (t) => ({
-    from: t.string({ description: 'The start, such as 22:00.' }),
-    to: t.string({ description: 'The end. If it is before `from`, it is on the next day.' }),
-    timeZone: t.string({
-      required: false,
-      description: 'The IANA time zone. Default: the zone of the organization.',
-    }),
-  }),
-})
-
 const QuietWindowInput = builder.inputType('QuietWindowInput', {
   description: 'Hours on some days of the week when a channel gets no messages.',
   fields: (t) => ({
@@ -171,12 +159,6 @@ const settingInputs = (t: InputFields) => ({
     type: EscalateInput,
     required: false,
     description: 'Notifies another channel if an alert is not acknowledged in time. Null: no escalation.',
-  }),
-  quietHours: t.field({
-    type: QuietHoursInput,
-    required: false,
-    deprecationReason: 'Use `quietTimes`.',
-    description: 'Hours when it gets no messages, the same on every day. Null: none.',
   }),
   quietTimes: t.field({
     type: QuietTimesInput,

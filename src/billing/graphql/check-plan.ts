@@ -6,7 +6,6 @@ import { CheckPlanCurrency, InvoiceStatus } from '../../generated/prisma/enums.t
 import { builder } from '../../graphql/schema/builder.ts'
 import { describedValues } from '../../graphql/schema/descriptions.ts'
 import { IDEMPOTENCY_KEY } from '../../graphql/schema/idempotent-mutation.ts'
-import { DEPRECATED_ARGUMENT, inputOf } from '../../graphql/schema/input.ts'
 import { buyCheckPlan, claimCheckPlan, purchaseSerializer } from '../check-plan/check-plan.ts'
 
 builder.enumType(CheckPlanCurrency, {
@@ -72,14 +71,9 @@ builder.mutationField('buyCheckPlan', (t) =>
     type: BuyCheckPlanPayload,
     description:
       'Creates an invoice for thirty days of the pro check plan, for the caller’s organization or, without a key, for a new one. Returns an existing invoice that can still be paid. Fails with Conflict when the plan has no end. Limit: 20 invoices a day (UTC) per organization, or per client address without a key.',
-    args: {
-      input: t.arg({ type: BuyCheckPlanInput, required: false }),
-      currency: t.arg({ type: CheckPlanCurrency, ...DEPRECATED_ARGUMENT, description: 'The currency to pay in.' }),
-      email: t.arg.string({ ...DEPRECATED_ARGUMENT, description: EMAIL }),
-    },
+    args: { input: t.arg({ type: BuyCheckPlanInput }) },
     errors: { types: [Invalid, Conflict, LimitExceeded, Unavailable] },
-    resolve: (_root, args, ctx) => {
-      const input = inputOf<(typeof BuyCheckPlanInput)['$inferInput']>(args, ['currency'])
+    resolve: (_root, { input }, ctx) => {
       const asked = { operation: 'buyCheckPlan', input, key: input.idempotencyKey }
       return withIdempotencyKey(ctx, asked, purchaseSerializer(ctx), (claiming) => buyCheckPlan(claiming, input))
     },
@@ -112,15 +106,8 @@ builder.mutationField('claimCheckPlan', (t) =>
   t.field({
     type: ClaimCheckPlanPayload,
     description: 'Returns the API key of the organization that was created for a purchase without a key.',
-    args: {
-      input: t.arg({ type: ClaimCheckPlanInput, required: false }),
-      invoiceId: t.arg.id({ ...DEPRECATED_ARGUMENT, description: 'The invoice’s id.' }),
-      secret: t.arg.string({ ...DEPRECATED_ARGUMENT, description: 'The secret that came with the invoice.' }),
-    },
+    args: { input: t.arg({ type: ClaimCheckPlanInput }) },
     errors: { types: [Invalid, NotFound] },
-    resolve: (_root, args, ctx) => {
-      const { invoiceId, secret } = inputOf<(typeof ClaimCheckPlanInput)['$inferInput']>(args, ['invoiceId', 'secret'])
-      return claimCheckPlan(ctx, invoiceId, secret)
-    },
+    resolve: (_root, { input: { invoiceId, secret } }, ctx) => claimCheckPlan(ctx, invoiceId, secret),
   }),
 )

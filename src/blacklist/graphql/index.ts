@@ -4,7 +4,6 @@ import { Invalid, LimitExceeded } from '../../core/errors.ts'
 import { costs } from '../../graphql/document/cost.ts'
 import { builder } from '../../graphql/schema/builder.ts'
 import { ErrorCode } from '../../graphql/schema/errors.ts'
-import { DEPRECATED_ARGUMENT, inputOf } from '../../graphql/schema/input.ts'
 import { sourceOrError } from '../../graphql/subscription/subscribe.ts'
 import type { BulkItem } from '../check.ts'
 import { bulkCheck, checkDomain, checkIp, startCheck } from '../check.ts'
@@ -92,10 +91,6 @@ const CheckReport = builder.interfaceRef<Report>('CheckReport').implement({
   fields: (t) => ({
     target: t.exposeString('target', { description: 'The checked address or domain.' }),
     targetKind: t.expose('targetType', { type: TargetKind, description: 'The kind of target.' }),
-    targetType: t.exposeString('targetType', {
-      deprecationReason: 'Use `targetKind`.',
-      description: 'Either `ip` or `domain`.',
-    }),
     checkedAt: t.expose('checkedAt', { type: 'DateTime', description: 'When the check ran.' }),
     totalChecked: t.exposeInt('totalChecked', { description: 'The number of lists queried.' }),
     listedCount: t.exposeInt('listedCount', { description: 'The number of lists that list the target.' }),
@@ -287,14 +282,11 @@ const BulkCheckPayload = builder.objectRef<{ items: readonly BulkItem[] }>('Bulk
   }),
 })
 
-const TARGETS = '1 to 20 IP addresses and domain names.'
-const API_KEY = 'An API key, instead of one in the headers.'
-
 const BulkCheckInput = builder.inputType('BulkCheckInput', {
   description: 'The targets to check.',
   fields: (t) => ({
-    targets: t.stringList({ description: TARGETS }),
-    apiKey: t.string({ required: false, description: API_KEY }),
+    targets: t.stringList({ description: '1 to 20 IP addresses and domain names.' }),
+    apiKey: t.string({ required: false, description: 'An API key, instead of one in the headers.' }),
   }),
 })
 
@@ -302,15 +294,10 @@ builder.mutationField('bulkCheck', (t) =>
   t.field({
     type: BulkCheckPayload,
     description: 'Checks up to 20 targets. Counts as one check; requires the pro check plan.',
-    args: {
-      input: t.arg({ type: BulkCheckInput, required: false }),
-      targets: t.arg.stringList({ ...DEPRECATED_ARGUMENT, description: TARGETS }),
-      apiKey: t.arg.string({ ...DEPRECATED_ARGUMENT, description: API_KEY }),
-    },
+    args: { input: t.arg({ type: BulkCheckInput }) },
     extensions: costs({ itself: 1000 * 20, items: 20 }),
     errors: { types: [Invalid, LimitExceeded] },
-    resolve: async (_root, args, ctx) => {
-      const { targets, apiKey } = inputOf<(typeof BulkCheckInput)['$inferInput']>(args, ['targets'])
+    resolve: async (_root, { input: { targets, apiKey } }, ctx) => {
       const actor = apiKey == null ? ctx.actor : await authenticate(ctx, apiKey, ctx.clientAddress)
       return bulkCheck({ ...ctx, actor }, targets)
     },

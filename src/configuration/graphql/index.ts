@@ -148,12 +148,6 @@ const PlanRef = builder.objectRef<Plan>('ConfigurationPlan').implement({
     takenOver: t.exposeInt('takenOver', {
       description: 'The number of existing objects that the file starts to manage without changes.',
     }),
-    brake: t.exposeString('deletionWarning', {
-      nullable: true,
-      extensions: text(400),
-      deprecationReason: 'Use `deletionWarning`.',
-      description: 'Why its deletions require `maxDeletions`.',
-    }),
     deletionWarning: t.exposeString('deletionWarning', {
       nullable: true,
       extensions: text(400),

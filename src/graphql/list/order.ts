@@ -1,7 +1,5 @@
-import { invalid } from '../../core/validation.ts'
 import { builder } from '../schema/builder.ts'
 import { describedValues } from '../schema/descriptions.ts'
-import type { Direction } from './keyset.ts'
 
 const OrderDirection = builder.enumType('OrderDirection', {
   description: 'The direction of an order.',
@@ -28,34 +26,6 @@ export function orderInput<const Field extends string>(name: string, fields: Rea
       direction: t.field({ type: OrderDirection, description: 'The direction.' }),
     }),
   })
-}
-
-const TimeOrder = builder.enumType('TimeOrder', {
-  description: 'The order of a list by time.',
-  values: {
-    NEWEST_FIRST: { value: 'desc', description: 'Newest first.' },
-    OLDEST_FIRST: { value: 'asc', description: 'Oldest first.' },
-  } as const,
-})
-
-/** The argument that `orderBy` has replaced. */
-export const deprecatedOrder = builder.args((t) => ({
-  order: t.field({ type: TimeOrder, required: false, deprecationReason: 'Use `orderBy`.' }),
-}))
-
-/**
- * Returns the requested direction; newest first by default.
- * @throws Invalid when both arguments are given.
- */
-export function directionOf({
-  orderBy,
-  order,
-}: {
-  readonly orderBy?: { readonly direction: Direction } | null | undefined
-  readonly order?: Direction | null | undefined
-}): Direction {
-  if (orderBy && order) throw invalid([{ path: ['orderBy'], message: 'cannot be combined with the deprecated order' }])
-  return orderBy?.direction ?? order ?? 'desc'
 }
 
 /** The maximum length of a sort key, because cursors contain these keys. */

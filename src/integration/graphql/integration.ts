@@ -1,11 +1,11 @@
 import { IncidentImpact, IncomingMode, IntegrationKind, ServiceStatus } from '../../generated/prisma/enums.ts'
-import { costs, rows, text } from '../../graphql/document/cost.ts'
+import { costs, text } from '../../graphql/document/cost.ts'
 import { connectionOfNode, pageArgs } from '../../graphql/list/connection.ts'
 import { orderOf, pageOf } from '../../graphql/list/keyset.ts'
 import { builder } from '../../graphql/schema/builder.ts'
 import type { IntegrationWithSecret } from '../integration.ts'
-import { MAX_INTEGRATIONS, pathsOf, rulesOf, urlOf } from '../integration.ts'
-import { listIntegrations, listReceived, pageableIntegrations, pageableReceived } from '../integration-queries.ts'
+import { pathsOf, rulesOf, urlOf } from '../integration.ts'
+import { pageableIntegrations, pageableReceived } from '../integration-queries.ts'
 import type { GenericPaths } from '../kind/generic.ts'
 import { MAX_INCOMING_BYTES } from '../receive.ts'
 import { findBody, readBody } from '../received.ts'
@@ -16,8 +16,6 @@ import { IncomingBody, IncomingBodyFilter, newestFirst } from './incoming-body.t
 const MAX_RULES = 20
 const MAX_LABELS = 10
 const MAX_RESOLVED_VALUES = 20
-/** The number of messages in the deprecated list. */
-const SHOWN_BODIES = 20
 
 const RuleLabel = builder.objectRef<{ readonly name: string; readonly value: string }>('IntegrationLabel').implement({
   description: 'A label that an alert must have.',
@@ -138,13 +136,6 @@ export const Integration = builder.objectRef<IntegrationWithSecret>('Integration
         return row === null ? null : readBody(seal, row)
       },
     }),
-    received: t.field({
-      type: [IncomingBody],
-      extensions: rows(SHOWN_BODIES),
-      deprecationReason: 'Use `bodies`.',
-      description: `The last ${SHOWN_BODIES} received messages, newest first.`,
-      resolve: ({ integration: { id } }, _args, { db }) => listReceived({ db }, id, SHOWN_BODIES),
-    }),
     lastReceivedAt: t.field({
       type: 'DateTime',
       nullable: true,
@@ -158,17 +149,6 @@ export const Integration = builder.objectRef<IntegrationWithSecret>('Integration
     createdAt: t.field({ type: 'DateTime', resolve: ({ integration: { createdAt } }) => createdAt }),
   }),
 })
-
-builder.prismaObjectField('Organization', 'integrations', (t) =>
-  t.field({
-    type: [Integration],
-    extensions: rows(MAX_INTEGRATIONS),
-    deprecationReason: 'Use `alertIntegrations`.',
-    description: 'The addresses at which alerts of other tools arrive, oldest first.',
-    resolve: async ({ id }, _args, ctx) =>
-      (await listIntegrations(ctx, id)).map((integration) => ({ integration, secret: null })),
-  }),
-)
 
 const byCreation = orderOf('Integration', { createdAt: ['time', 'asc'], id: ['text', 'asc'] })
 

@@ -26,12 +26,6 @@ const MonitorRegion = builder.objectRef<Watch>('MonitorRegion').implement({
       nullable: true,
       description: 'When it was last probed; null if it never was.',
     }),
-    lastCheckedAt: t.expose('lastProbedAt', {
-      type: 'DateTime',
-      nullable: true,
-      deprecationReason: 'Use `lastProbedAt`.',
-      description: 'When it was last probed; null if it never was.',
-    }),
     lastKnownAt: t.expose('lastKnownAt', {
       type: 'DateTime',
       nullable: true,
@@ -59,12 +53,6 @@ const MonitorRegion = builder.objectRef<Watch>('MonitorRegion').implement({
     nextProbeAt: t.expose('dueAt', {
       type: 'DateTime',
       nullable: true,
-      description: NEXT_PROBE,
-    }),
-    nextCheckAt: t.expose('dueAt', {
-      type: 'DateTime',
-      nullable: true,
-      deprecationReason: 'Use `nextProbeAt`.',
       description: NEXT_PROBE,
     }),
   }),
@@ -161,14 +149,6 @@ export const Monitor = builder.prismaNode('Monitor', {
     lastResult: t.field({
       type: LastProbeResult,
       nullable: true,
-      description: 'The newest probe result; null if none exists yet.',
-      select: { watches: true },
-      resolve: ({ watches }) => lastProbed(watches),
-    }),
-    lastCheck: t.field({
-      type: LastProbeResult,
-      nullable: true,
-      deprecationReason: 'Use `lastResult`.',
       description: 'The newest probe result; null if none exists yet.',
       select: { watches: true },
       resolve: ({ watches }) => lastProbed(watches),

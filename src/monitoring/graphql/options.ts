@@ -326,14 +326,8 @@ const MonitorOptions = builder.unionType('MonitorOptions', {
   types: Object.values(typeOfKind),
 })
 
-const ofKind = (kind: string) => ({
-  nullable: true as const,
-  deprecationReason: 'Use `options`.',
-  description: `The options of ${kind} monitor; null for other kinds.`,
-})
-
-builder.prismaObjectFields('Monitor', (t) => ({
-  options: t.field({
+builder.prismaObjectField('Monitor', 'options', (t) =>
+  t.field({
     type: MonitorOptions,
     description: 'Its target and settings. Secrets are never returned.',
     resolve: (monitor) => {
@@ -344,21 +338,7 @@ builder.prismaObjectFields('Monitor', (t) => ({
       return options
     },
   }),
-  http: t.field({ type: HttpOptions, ...ofKind('an HTTP'), resolve: (monitor) => optionsOf(monitor, 'HTTP') }),
-  tcp: t.field({ type: TcpOptions, ...ofKind('a TCP'), resolve: (monitor) => optionsOf(monitor, 'TCP') }),
-  dns: t.field({ type: DnsOptions, ...ofKind('a DNS'), resolve: (monitor) => optionsOf(monitor, 'DNS') }),
-  ping: t.field({ type: PingOptions, ...ofKind('a ping'), resolve: (monitor) => optionsOf(monitor, 'PING') }),
-  heartbeat: t.field({
-    type: HeartbeatOptions,
-    ...ofKind('a heartbeat'),
-    resolve: (monitor) => (monitor.kind === 'HEARTBEAT' ? monitor : null),
-  }),
-  blacklist: t.field({
-    type: BlacklistOptions,
-    ...ofKind('a blacklist'),
-    resolve: (monitor) => optionsOf(monitor, 'BLACKLIST'),
-  }),
-}))
+)
 
 /** Returns a monitor's options if it is of this kind; null: it is of another kind. */
 function optionsOf<K extends keyof RedactedOptions>(

@@ -60,11 +60,6 @@ export const ProbeDetailRef = builder.objectRef<ProbeDetail>('ProbeDetail').impl
       nullable: true,
       description: 'The first line that a job sent with its heartbeat.',
     }),
-    said: t.exposeString('output', {
-      nullable: true,
-      deprecationReason: 'Use `output`.',
-      description: 'The first line that a job sent with its heartbeat.',
-    }),
   }),
 })
 

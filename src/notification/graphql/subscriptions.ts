@@ -4,7 +4,6 @@ import type { Subscriber as SubscriberRow } from '../../generated/prisma/client.
 import { Topic } from '../../generated/prisma/enums.ts'
 import { builder } from '../../graphql/schema/builder.ts'
 import { IDEMPOTENCY_KEY } from '../../graphql/schema/idempotent-mutation.ts'
-import { DEPRECATED_ARGUMENT, inputOf } from '../../graphql/schema/input.ts'
 import { Language } from '../../language/catalogue.ts'
 import { subscribe, subscriberSerializer } from '../subscriber/subscribe.ts'
 import {
@@ -108,10 +107,6 @@ builder.queryField('subscriber', (t) =>
 
 const TOKEN = 'The last part of the link in each message.'
 
-interface WithToken {
-  readonly token: string
-}
-
 const tokenInput = (name: string, description: string) =>
   builder.inputType(name, { description, fields: (t) => ({ token: t.string({ description: TOKEN }) }) })
 
@@ -122,12 +117,9 @@ builder.mutationField('confirmSubscription', (t) =>
     type: Subscriber,
     grantScopes: [HOLDER],
     description: 'Confirms a subscription by its token.',
-    args: {
-      input: t.arg({ type: ConfirmSubscriptionInput, required: false }),
-      token: t.arg.string({ ...DEPRECATED_ARGUMENT, description: TOKEN }),
-    },
+    args: { input: t.arg({ type: ConfirmSubscriptionInput }) },
     errors: { types: [Invalid, NotFound, TierLimitReached] },
-    resolve: (_root, args, ctx) => confirmSubscription(ctx, inputOf<WithToken>(args, ['token']).token),
+    resolve: (_root, { input: { token } }, ctx) => confirmSubscription(ctx, token),
   }),
 )
 
@@ -163,12 +155,9 @@ builder.mutationField('unsubscribe', (t) =>
     type: Subscriber,
     grantScopes: [HOLDER],
     description: 'Ends a subscription by its token.',
-    args: {
-      input: t.arg({ type: UnsubscribeInput, required: false }),
-      token: t.arg.string({ ...DEPRECATED_ARGUMENT, description: TOKEN }),
-    },
+    args: { input: t.arg({ type: UnsubscribeInput }) },
     errors: { types: [Invalid, NotFound] },
-    resolve: (_root, args, ctx) => unsubscribe(ctx, inputOf<WithToken>(args, ['token']).token),
+    resolve: (_root, { input: { token } }, ctx) => unsubscribe(ctx, token),
   }),
 )
 
@@ -179,11 +168,8 @@ builder.mutationField('rotateWebhookSecret', (t) =>
     type: Subscriber,
     grantScopes: [HOLDER],
     description: 'Rotates the secret of a webhook, by its token. For a day, messages are also signed with the old one.',
-    args: {
-      input: t.arg({ type: RotateWebhookSecretInput, required: false }),
-      token: t.arg.string({ ...DEPRECATED_ARGUMENT, description: TOKEN }),
-    },
+    args: { input: t.arg({ type: RotateWebhookSecretInput }) },
     errors: { types: [Invalid, NotFound, Conflict] },
-    resolve: (_root, args, ctx) => rotateWebhookSecret(ctx, inputOf<WithToken>(args, ['token']).token),
+    resolve: (_root, { input: { token } }, ctx) => rotateWebhookSecret(ctx, token),
   }),
 )

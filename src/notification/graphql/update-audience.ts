@@ -11,7 +11,6 @@ const UpdateAudience = builder.objectRef<Audience>('UpdateAudience').implement({
   fields: (t) => ({
     channel: t.expose('channel', { type: ChannelKind, description: 'The kind of channel.' }),
     notified: t.exposeInt('notified', { description: 'How many subscribers.' }),
-    told: t.exposeInt('notified', { deprecationReason: 'Use `notified`.', description: 'How many subscribers.' }),
     delivered: t.exposeInt('delivered', { description: 'How many of them got it.' }),
     failed: t.exposeInt('failed', {
       description: 'How many did not get it, because it was given up or the subscription ended. The rest is pending.',
@@ -36,20 +35,15 @@ const audiencesOf = batchPerOperation(async ({ db }, updates: readonly Asked[]) 
   return updates.map(({ id }) => [...(audiences.get(id) ?? [])])
 })
 
-const AUDIENCES =
-  'How many subscribers were notified of it, by channel. Available for 30 days, as long as deliveries are kept. Requires a key of the organization.'
-
-builder.prismaObjectFields('IncidentUpdate', (t) => {
-  const audiences = (deprecationReason?: string) =>
-    t.field({
-      type: [UpdateAudience],
-      nullable: true,
-      authScopes: ownerOnly,
-      extensions: costs({ items: Object.keys(ChannelKind).length }),
-      description: AUDIENCES,
-      ...(deprecationReason && { deprecationReason }),
-      select: { id: true, organizationId: true, incidentId: true },
-      resolve: (update, _args, ctx) => audiencesOf(ctx, update),
-    })
-  return { notified: audiences(), told: audiences('Use `notified`.') }
-})
+builder.prismaObjectField('IncidentUpdate', 'notified', (t) =>
+  t.field({
+    type: [UpdateAudience],
+    nullable: true,
+    authScopes: ownerOnly,
+    extensions: costs({ items: Object.keys(ChannelKind).length }),
+    description:
+      'How many subscribers were notified of it, by channel. Available for 30 days, as long as deliveries are kept. Requires a key of the organization.',
+    select: { id: true, organizationId: true, incidentId: true },
+    resolve: (update, _args, ctx) => audiencesOf(ctx, update),
+  }),
+)

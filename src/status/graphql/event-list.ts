@@ -10,7 +10,7 @@ import { nodeQuery } from '../../graphql/list/connection.ts'
 import { filterTag } from '../../graphql/list/filter.ts'
 import type { Direction, Order, Page, PageArgs } from '../../graphql/list/keyset.ts'
 import { orderOf, pageOf } from '../../graphql/list/keyset.ts'
-import { directionOf, orderInput } from '../../graphql/list/order.ts'
+import { orderInput } from '../../graphql/list/order.ts'
 import type { GraphContext } from '../../graphql/schema/builder.ts'
 import { builder } from '../../graphql/schema/builder.ts'
 
@@ -35,7 +35,6 @@ export const EventOrder = orderInput('Event', {
 interface Args extends PageArgs {
   readonly filter?: (typeof EventFilter)['$inferInput'] | null
   readonly orderBy?: (typeof EventOrder)['$inferInput'] | null
-  readonly order?: Direction | null
 }
 
 /**
@@ -47,9 +46,9 @@ export function eventPage(
   ctx: GraphContext,
   info: GraphQLResolveInfo,
   organizationId: string,
-  { filter, orderBy, order: deprecatedOrder, ...args }: Args,
+  { filter, orderBy, ...args }: Args,
 ): Page<Prisma.EventGetPayload<object>> {
-  const direction = directionOf({ orderBy, order: deprecatedOrder })
+  const direction = orderBy?.direction ?? 'desc'
   const { subjectId, apiKeyId } = filter ?? {}
   const kind = oneOf('kind', filter?.kind)
   const at = inRange('occurred', filter?.occurredAfter, filter?.occurredBefore)
@@ -78,7 +77,7 @@ export function eventPage(
  * @throws Invalid if events after the cursor were deleted.
  */
 export async function requireKept(ctx: GraphContext, organizationId: string, args: Args): Promise<void> {
-  const isAscending = directionOf({ orderBy: args.orderBy, order: args.order }) === 'asc'
+  const isAscending = args.orderBy?.direction === 'asc'
   const name = isAscending ? 'after' : 'before'
   const isByTime = args.filter?.occurredAfter != null || args.filter?.occurredBefore != null
   const seq = isByTime ? null : decodeCursor(args[name] ?? '')

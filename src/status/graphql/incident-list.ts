@@ -5,9 +5,9 @@ import { IncidentImpact, IncidentStatus, IncidentVisibility } from '../../genera
 import { filteredInBatches } from '../../graphql/list/batch-filter.ts'
 import { nodeQuery } from '../../graphql/list/connection.ts'
 import { filterTag } from '../../graphql/list/filter.ts'
-import type { Direction, Page, PageArgs } from '../../graphql/list/keyset.ts'
+import type { Page, PageArgs } from '../../graphql/list/keyset.ts'
 import { orderOf, pageOf } from '../../graphql/list/keyset.ts'
-import { directionOf, orderInput } from '../../graphql/list/order.ts'
+import { orderInput } from '../../graphql/list/order.ts'
 import type { GraphContext } from '../../graphql/schema/builder.ts'
 import { builder } from '../../graphql/schema/builder.ts'
 import { incidentsMatching } from '../list-conditions.ts'
@@ -46,7 +46,6 @@ export const IncidentOrder = orderInput('Incident', { STARTED_AT: 'When it start
 interface Args extends PageArgs {
   readonly filter?: ((typeof IncidentFilter)['$inferInput'] & (typeof PastIncidentFilter)['$inferInput']) | null
   readonly orderBy?: (typeof IncidentOrder)['$inferInput'] | null
-  readonly order?: Direction | null
 }
 
 /**
@@ -57,9 +56,9 @@ export function incidentPage(
   ctx: GraphContext,
   info: GraphQLResolveInfo,
   scope: Prisma.IncidentWhereInput,
-  { filter, orderBy, order: deprecatedOrder, ...args }: Args,
+  { filter, orderBy, ...args }: Args,
 ): Page<Prisma.IncidentGetPayload<object>> {
-  const direction = directionOf({ orderBy, order: deprecatedOrder })
+  const direction = orderBy?.direction ?? 'desc'
   const order = orderOf('Incident', { startedAt: ['time', direction], id: ['text', direction] }, filterTag(filter))
   const text = searchText('text', filter?.text)
   const where = { AND: [scope, incidentsMatching(filter ?? {})] } satisfies Prisma.IncidentWhereInput

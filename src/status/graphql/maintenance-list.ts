@@ -5,9 +5,9 @@ import { MaintenanceStatus } from '../../generated/prisma/enums.ts'
 import { filteredInBatches } from '../../graphql/list/batch-filter.ts'
 import { nodeQuery } from '../../graphql/list/connection.ts'
 import { filterTag } from '../../graphql/list/filter.ts'
-import type { Direction, Page, PageArgs } from '../../graphql/list/keyset.ts'
+import type { Page, PageArgs } from '../../graphql/list/keyset.ts'
 import { orderOf, pageOf } from '../../graphql/list/keyset.ts'
-import { directionOf, orderInput } from '../../graphql/list/order.ts'
+import { orderInput } from '../../graphql/list/order.ts'
 import type { GraphContext } from '../../graphql/schema/builder.ts'
 import { builder } from '../../graphql/schema/builder.ts'
 import { maintenancesMatching } from '../list-conditions.ts'
@@ -31,7 +31,6 @@ export const MaintenanceOrder = orderInput('Maintenance', { STARTS_AT: 'The plan
 interface Args extends PageArgs {
   readonly filter?: (typeof MaintenanceFilter)['$inferInput'] | null
   readonly orderBy?: (typeof MaintenanceOrder)['$inferInput'] | null
-  readonly order?: Direction | null
 }
 
 /**
@@ -42,9 +41,9 @@ export function maintenancePage(
   ctx: GraphContext,
   info: GraphQLResolveInfo,
   scope: Prisma.MaintenanceWhereInput,
-  { filter, orderBy, order: deprecatedOrder, ...args }: Args,
+  { filter, orderBy, ...args }: Args,
 ): Page<Prisma.MaintenanceGetPayload<object>> {
-  const direction = directionOf({ orderBy, order: deprecatedOrder })
+  const direction = orderBy?.direction ?? 'desc'
   const order = orderOf('Maintenance', { startsAt: ['time', direction], id: ['text', direction] }, filterTag(filter))
   const text = searchText('text', filter?.text)
   const where = { AND: [scope, maintenancesMatching(filter ?? {})] } satisfies Prisma.MaintenanceWhereInput

@@ -2,7 +2,6 @@ import { encodeCursor } from '../../event-log/event.ts'
 import { connectionOf, nodeQuery, pageArgs } from '../../graphql/list/connection.ts'
 import { listCosts, NAME_SEARCH_COST, TIMELINE_SEARCH_COST } from '../../graphql/list/filter.ts'
 import { pageOf } from '../../graphql/list/keyset.ts'
-import { deprecatedOrder } from '../../graphql/list/order.ts'
 import { builder } from '../../graphql/schema/builder.ts'
 import { groupsInPageOrder, seriesNewestFirst } from './connections.ts'
 import { EventFilter, EventOrder, eventPage, requireKept } from './event-list.ts'
@@ -43,7 +42,6 @@ builder.prismaObjectFields('Organization', (t) => ({
     args: {
       filter: t.arg({ type: IncidentFilter, required: false }),
       orderBy: t.arg({ type: IncidentOrder, required: false }),
-      ...deprecatedOrder,
       ...pageArgs,
     },
     resolve: ({ id }, args, ctx, info) => incidentPage(ctx, info, { organizationId: id }, args),
@@ -55,7 +53,6 @@ builder.prismaObjectFields('Organization', (t) => ({
     args: {
       filter: t.arg({ type: MaintenanceFilter, required: false }),
       orderBy: t.arg({ type: MaintenanceOrder, required: false }),
-      ...deprecatedOrder,
       ...pageArgs,
     },
     resolve: ({ id }, args, ctx, info) => maintenancePage(ctx, info, { organizationId: id }, args),
@@ -79,7 +76,6 @@ builder.prismaObjectFields('Organization', (t) => ({
     args: {
       filter: t.arg({ type: EventFilter, required: false }),
       orderBy: t.arg({ type: EventOrder, required: false }),
-      ...deprecatedOrder,
       ...pageArgs,
     },
     resolve: async ({ id }, args, ctx, info) => {

@@ -1,12 +1,12 @@
 // @slow
 import { Hono } from 'hono'
 import { beforeEach, describe, expect, test } from 'vitest'
-import { challengeOf, requestDomain } from '../../../src/account/custom-domain/custom-domain.ts'
+import { challengeOf, removeDomain, requestDomain } from '../../../src/account/custom-domain/custom-domain.ts'
 import { checkDueDomains } from '../../../src/account/custom-domain/custom-domain-check.ts'
 import { pageOnHost } from '../../../src/account/custom-domain/hosted-page.ts'
 import { challengeRoutes } from '../../../src/account/http/challenge.ts'
-import { updateOrganization } from '../../../src/account/organization/organization.ts'
 import { pageLookupOf } from '../../../src/account/page/page-guard.ts'
+import { Invalid } from '../../../src/core/errors.ts'
 import { DAY, HOUR, MINUTE } from '../../../src/core/time.ts'
 import type { DnsResult } from '../../../src/network/dns/client.ts'
 import type { Answer, Failure, OutboundRequest } from '../../../src/network/outbound/outbound.ts'
@@ -139,7 +139,7 @@ describe('a domain is served', () => {
     expect(await ownerOf(name)).toBe(null)
     expect(await tenant.news()).toEqual(Array(3).fill('PAGE_UPDATED Acme'))
     const other = await proven()
-    await updateOrganization(as(other.tenant), { customDomain: null })
+    await removeDomain(as(other.tenant), { pageId: other.tenant.id })
     expect(await ownerOf(other.name)).toBe(null)
   })
 })
@@ -193,7 +193,27 @@ describe('a domain cannot be requested', () => {
     const tenant = await newTenant()
     const ctx = { ...as(tenant), config: testContext(prisma, { settings: { BASE_URL: baseUrl } }).config }
     await expect(requestDomain(ctx, { pageId: tenant.id, domain })).rejects.toThrow(message)
-    await expect(updateOrganization(ctx, { customDomain: domain })).rejects.toThrow(message)
+  })
+
+  test.each([
+    'status.acme.example:8080',
+    'https://status.acme.example',
+    'status.acme.example/',
+    'status.acme.example.',
+    '192.0.2.1',
+    '[2001:db8::1]',
+    '-a.example',
+    'a_b.example',
+    'статус.example',
+    `${'a'.repeat(64)}.example`,
+    `${'a.'.repeat(130)}example`,
+    '',
+  ])('%j, which is no host name', async (domain) => {
+    const tenant = await newTenant()
+    await expect(requestDomain(as(tenant), { pageId: tenant.id, domain })).rejects.toMatchObject({
+      constructor: Invalid,
+      issues: [{ path: ['domain'] }],
+    })
   })
 
   test('for another organization’s page, or with a WRITE key', async () => {

@@ -110,7 +110,7 @@ describe.each(transports)('over $name', ({ run, name }) => {
     const { id, secret } = await keyOf('READ')
     expect(fieldOf(await only('{ organization { id } }', secret))).toEqual({ id: mine.id })
     const revoked = await only(
-      'mutation ($id: ID!) { revokeApiKey(id: $id) { ... on ApiKey { id revokedAt } } }',
+      'mutation ($id: ID!) { revokeApiKey(input: { id: $id }) { ... on ApiKey { id revokedAt } } }',
       mine.key,
       { id },
     )
@@ -123,7 +123,7 @@ describe.each(transports)('over $name', ({ run, name }) => {
     ['{ organization { id } }', undefined, 'UNAUTHENTICATED'],
     ['{ organization { id } }', operatorToken, 'UNAUTHENTICATED'],
     ['mutation { createApiKey(input: { name: "x", scope: READ }) { __typename } }', undefined, 'UNAUTHENTICATED'],
-    ['mutation { revokeApiKey(id: "x") { __typename } }', undefined, 'UNAUTHENTICATED'],
+    ['mutation { revokeApiKey(input: { id: "x" }) { __typename } }', undefined, 'UNAUTHENTICATED'],
     [
       'mutation { createOrganization(input: { name: "x", slug: "xx", contactEmail: "x@y.zz" }) { __typename } }',
       undefined,
@@ -157,7 +157,7 @@ describe('a key without scope ADMIN', () => {
       for (const query of [
         '{ organization { apiKeys { totalCount } } }',
         'mutation { createApiKey(input: { name: "x", scope: ADMIN }) { __typename } }',
-        `mutation { revokeApiKey(id: "${id}") { __typename } }`,
+        `mutation { revokeApiKey(input: { id: "${id}" }) { __typename } }`,
       ]) {
         const { errors, status } = await post(url, { key: secret, query })
         expect([status, errors?.[0]?.extensions?.['code']], query).toEqual([403, 'FORBIDDEN'])
@@ -229,7 +229,7 @@ describe('a node', () => {
       [theirs.keyId, 'key_nothing', 'key_\u0001'].map((id) =>
         post(url, {
           key: mine.key,
-          query: `mutation ($id: ID!) { revokeApiKey(id: $id) { ... on Error { code message } } }`,
+          query: `mutation ($id: ID!) { revokeApiKey(input: { id: $id }) { ... on Error { code message } } }`,
           variables: { id },
         }),
       ),
@@ -277,7 +277,7 @@ describe('credentials over a websocket', () => {
     expect(await ask()).toEqual({ data: { organization: { id: mine.id } } })
     await post(url, {
       key: mine.key,
-      query: 'mutation ($id: ID!) { revokeApiKey(id: $id) { __typename } }',
+      query: 'mutation ($id: ID!) { revokeApiKey(input: { id: $id }) { __typename } }',
       variables: { id },
     })
     await expect(ask()).rejects.toMatchObject({ code: 4403 })

@@ -154,32 +154,23 @@ describe('the settings of an organization', () => {
     accentColor: '#AABBCC',
     logoUrl: 'https://acme.example/logo.svg',
     links: [{ label: 'Support', url: 'http://support.acme.example/?a=b#c' }],
-    customDomain: 'Status.Acme.example',
   }
 
   test('are updated and announced to the page’s subscriptions', async () => {
     const { organization, ctx } = await tenant({ BASE_URL: 'https://allclear.example' })
     const changed = await updateOrganization(ctx, { ...settings, slug: 'acme-corp', version: 1 })
-    const { customDomain: _, ...others } = settings
-    expect(changed).toMatchObject({ ...others, slug: 'acme-corp', accentColor: '#aabbcc', version: 2 })
-    const domain = { pageId: organization.pageId }
-    // Served once it is verified.
+    expect(changed).toMatchObject({ ...settings, slug: 'acme-corp', accentColor: '#aabbcc', version: 2 })
     const page = await prisma.page.findUniqueOrThrow({ where: { id: organization.pageId } })
     expect(page).toMatchObject({ slug: 'acme-corp', customDomain: null })
-    expect(await prisma.customDomain.findUnique({ where: domain })).toMatchObject({
-      name: 'status.acme.example',
-      state: 'PENDING',
-    })
     expect(linksOf(changed)).toEqual(settings.links)
     expect((await logOf(organization.id)).at(-1)).toEqual(['PAGE_UPDATED', 'API_KEY', organization.id, 'Acme Corp'])
-    expect(await updateOrganization(ctx, { logoUrl: null, customDomain: null, links: [] })).toMatchObject({
+    expect(await updateOrganization(ctx, { logoUrl: null, links: [] })).toMatchObject({
       name: 'Acme Corp',
       timeZone: 'Europe/Berlin',
       logoUrl: null,
       links: [],
       version: 3,
     })
-    expect(await prisma.customDomain.findUnique({ where: domain })).toBe(null)
   })
 
   test.each<[field: string, value: unknown]>([
@@ -211,19 +202,6 @@ describe('the settings of an organization', () => {
     ['logoUrl', 'https://acme.example/a b'],
     ['logoUrl', `https://acme.example/${'x'.repeat(2000)}`],
     ['links', 7],
-    ['customDomain', 'localhost'],
-    ['customDomain', 'status.acme.example:8080'],
-    ['customDomain', 'https://status.acme.example'],
-    ['customDomain', 'status.acme.example/'],
-    ['customDomain', 'status.acme.example.'],
-    ['customDomain', '192.0.2.1'],
-    ['customDomain', '[2001:db8::1]'],
-    ['customDomain', '-a.example'],
-    ['customDomain', 'a_b.example'],
-    ['customDomain', 'статус.example'],
-    ['customDomain', `${'a'.repeat(64)}.example`],
-    ['customDomain', `${'a.'.repeat(130)}example`],
-    ['customDomain', ''],
     ['version', 'one'],
   ])('refuse the %s %j', async (field, value) => {
     const { organization, ctx } = await tenant()

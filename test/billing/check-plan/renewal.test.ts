@@ -45,7 +45,7 @@ const openInvoice = async () =>
   (await invoicesOf()).find(({ status, currency }) => status === 'NEW' && currency === 'BTC')?.id ?? ''
 
 async function buy(currency: string): Promise<void> {
-  const query = `mutation { buyCheckPlan(currency: ${currency}) { ... on BuyCheckPlanPayload { invoice { id } } } }`
+  const query = `mutation { buyCheckPlan(input: { currency: ${currency} }) { ... on BuyCheckPlanPayload { invoice { id } } } }`
   const { data } = await post(url, { key, query })
   await becomes((data as unknown as { buyCheckPlan: { invoice: { id: string } } }).buyCheckPlan.invoice.id, 'Settled')
 }

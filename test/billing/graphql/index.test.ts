@@ -62,7 +62,7 @@ test('billing shows the plans, limits and usage of an organization', async () =>
 describe('startCheckout', () => {
   const start = (tier: string, key?: string, from = url) =>
     ask<Record<string, string>>(
-      `mutation ($tier: Tier!) { startCheckout(tier: $tier) { ... on StartCheckoutPayload { url } ${failure} } }`,
+      `mutation ($tier: Tier!) { startCheckout(input: { tier: $tier }) { ... on StartCheckoutPayload { url } ${failure} } }`,
       key,
       { tier },
       from,
@@ -98,14 +98,14 @@ describe('buyCheckPlan', () => {
   }
   const buy = (args: string, key?: string, from = url) =>
     ask<Bought>(
-      `mutation { buyCheckPlan(${args}) { ... on BuyCheckPlanPayload { invoice { id status checkoutUrl } secret } ${failure} ${issues} } }`,
+      `mutation { buyCheckPlan(input: { ${args} }) { ... on BuyCheckPlanPayload { invoice { id status checkoutUrl } secret } ${failure} ${issues} } }`,
       key,
       {},
       from,
     )
   const claim = (invoiceId: string, secret: string) =>
     ask<{ apiKey: string | null; invoice: { status: string } }>(
-      `mutation ($id: ID!, $secret: String!) { claimCheckPlan(invoiceId: $id, secret: $secret) {
+      `mutation ($id: ID!, $secret: String!) { claimCheckPlan(input: { invoiceId: $id, secret: $secret }) {
         ... on ClaimCheckPlanPayload { apiKey invoice { status } } ${failure} } }`,
       undefined,
       { id: invoiceId, secret },

@@ -30,8 +30,8 @@ const free = await newOrganization(url)
 
 const result = 'name listed response description delistUrl error codes note'
 const counts = 'totalChecked listedCount cleanCount failedCount'
-const ipReport = `target targetType checkedAt verdict ${counts} geo { country city isp asn } results { ${result} }`
-const domainReport = `target targetType checkedAt verdict ${counts} results { ${result} } resolvedIps resolvedIpsTruncated resolutionFailed ipReports { ${ipReport} }`
+const ipReport = `target targetKind checkedAt verdict ${counts} geo { country city isp asn } results { ${result} }`
+const domainReport = `target targetKind checkedAt verdict ${counts} results { ${result} } resolvedIps resolvedIpsTruncated resolutionFailed ipReports { ${ipReport} }`
 const error = '... on Error { __typename code message }'
 const progress = `subscription ($target: String!) { checkProgress(target: $target) {
   __typename
@@ -63,7 +63,7 @@ describe.each(transports)('over $name', ({ run }) => {
     expect(errors).toBeUndefined()
     expect(data?.['checkIp']).toMatchObject({
       target: listed,
-      targetType: 'ip',
+      targetKind: 'IP',
       checkedAt: '2026-11-20T12:00:00.000Z',
       totalChecked: 6,
       listedCount: 1,
@@ -78,7 +78,7 @@ describe.each(transports)('over $name', ({ run }) => {
       `{ checkDomain(target: "mail.example.com") { ... on DomainReport { ${domainReport} } ${error} } }`,
     )
     expect(data?.['checkDomain']).toMatchObject({
-      targetType: 'domain',
+      targetKind: 'DOMAIN',
       totalChecked: 8,
       listedCount: 2,
       resolvedIps: [listed],
@@ -104,7 +104,7 @@ describe.each(transports)('over $name', ({ run }) => {
   test('bulkCheck counts as one check and keeps the order of targets', async () => {
     const before = Number(await used())
     const { data } = await only(
-      `mutation ($targets: [String!]!) { bulkCheck(targets: $targets) { ... on BulkCheckPayload { results {
+      `mutation ($targets: [String!]!) { bulkCheck(input: { targets: $targets }) { ... on BulkCheckPayload { results {
         __typename ... on IpReport { target } ... on DomainReport { target } ... on TargetError { target code message } } } ${error} } }`,
       { targets: [listed, 'mail.example.com', 'nonsense', '', listed] },
     )
@@ -125,9 +125,9 @@ describe.each(transports)('over $name', ({ run }) => {
     ['{ checkIp(target: "mail.example.com") { ... on Error { __typename code } } }', 'INVALID_TARGET'],
     ['{ checkDomain(target: "203.0.113.7") { ... on Error { __typename code } } }', 'INVALID_TARGET'],
     ['{ checkIp(target: "10.0.0.1") { ... on Error { __typename code } } }', 'TARGET_NOT_PUBLIC'],
-    ['mutation { bulkCheck(targets: []) { ... on Error { __typename code } } }', 'NO_TARGETS'],
+    ['mutation { bulkCheck(input: { targets: [] }) { ... on Error { __typename code } } }', 'NO_TARGETS'],
     [
-      `mutation { bulkCheck(targets: [${'"a" '.repeat(21)}]) { ... on Error { __typename code } } }`,
+      `mutation { bulkCheck(input: { targets: [${'"a" '.repeat(21)}] }) { ... on Error { __typename code } } }`,
       'TOO_MANY_TARGETS',
     ],
   ])('an invalid request gives a typed error and costs nothing: %s', async (query, code) => {
@@ -148,7 +148,8 @@ describe.each(transports)('over $name', ({ run }) => {
     async (key, apiKey, code, reason) => {
       const [answered] = await run(url, {
         ...(key && { key }),
-        query: 'mutation ($apiKey: String) { bulkCheck(targets: ["203.0.113.7"], apiKey: $apiKey) { __typename } }',
+        query:
+          'mutation ($apiKey: String) { bulkCheck(input: { targets: ["203.0.113.7"], apiKey: $apiKey }) { __typename } }',
         variables: { apiKey },
       })
       expect(answered?.errors).toMatchObject([{ extensions: { code, reason } }])
@@ -157,7 +158,8 @@ describe.each(transports)('over $name', ({ run }) => {
 
   test('bulkCheck accepts the key as an argument', async () => {
     const [answered] = await run(url, {
-      query: 'mutation ($apiKey: String) { bulkCheck(targets: ["203.0.113.7"], apiKey: $apiKey) { __typename } }',
+      query:
+        'mutation ($apiKey: String) { bulkCheck(input: { targets: ["203.0.113.7"], apiKey: $apiKey }) { __typename } }',
       variables: { apiKey: pro.key },
     })
     expect(answered?.data).toEqual({ bulkCheck: { __typename: 'BulkCheckPayload' } })

@@ -320,7 +320,7 @@ describe('keys', () => {
     expect((await check('ip', clean, { headers })).status).toBe(200)
     await post(url, {
       key: pro.key,
-      query: 'mutation ($id: ID!) { revokeApiKey(id: $id) { __typename } }',
+      query: 'mutation ($id: ID!) { revokeApiKey(input: { id: $id }) { __typename } }',
       variables: { id },
     })
     expect(codeOf(await check('ip', clean, { headers }))).toBe('401 INVALID_API_KEY')

@@ -22,7 +22,7 @@ async function publicTexts(id: string): Promise<string> {
   const paths = ['', `/incidents/${id}`, '/history', '/history.atom', '/history.rss', '/api/v2/incidents.json']
   const pages = paths.map(async (path) => (await fetch(`${app.baseUrl}/status/acme${path}`)).text())
   const fields =
-    'id notes { nodes { message } } lead { name } alertedChannels { name } updates { nodes { told { told } } }'
+    'id notes { nodes { message } } lead { name } alertedChannels { name } updates { nodes { notified { notified } } }'
   pages.push(asked(`{ node(id: "${id}") { ... on Incident { ${fields} } } }`))
   return (await Promise.all(pages)).join('\n')
 }
@@ -65,7 +65,7 @@ test('notes are written, edited and deleted in the timeline, and appear at no pu
 })
 
 test('members see who was notified of an update, including alert channels, and no one else does', async () => {
-  const [viewer, { id }] = [await acme.signIn('VIEWER'), await incidentOf('Told')]
+  const [viewer, { id }] = [await acme.signIn('VIEWER'), await incidentOf('Notified')]
   const { seq, at } = await prisma.event.findFirstOrThrow({ where: { organizationId, subjectId: id } })
   const statuses = ['DELIVERED', 'DELIVERED', 'FAILED', 'PENDING'] as const
   for (const [nth, status] of statuses.entries()) {
@@ -97,19 +97,19 @@ test('members see who was notified of an update, including alert channels, and n
   const { html } = await viewer.get(`incidents/${id}`)
   expect(html).toContain('4 by Mail (2 delivered, 1 failed, 1 on the way)')
   expect(html).toContain('Team alerted: Night shift<')
-  const fields = 'alertedChannels { name kind } updates { nodes { told { channel told delivered failed } } }'
+  const fields = 'alertedChannels { name kind } updates { nodes { notified { channel notified delivered failed } } }'
   const query = `{ node(id: "${id}") { ... on Incident { ${fields} } } }`
   expect(JSON.parse(await asked(query, acme.key))).toMatchObject({
     data: {
       node: {
         alertedChannels: [{ name: 'Night shift', kind: 'MAIL' }],
-        updates: { nodes: [{ told: [{ channel: 'EMAIL', told: 4, delivered: 2, failed: 1 }] }] },
+        updates: { nodes: [{ notified: [{ channel: 'EMAIL', notified: 4, delivered: 2, failed: 1 }] }] },
       },
     },
   })
   const visited = await publicTexts(id)
   expect(visited).not.toContain('Night shift')
-  expect(visited).not.toContain('"told":4')
+  expect(visited).not.toContain('"notified":4')
 })
 
 test('a service moves to another incident with a form, which describes what is wrong', async () => {

@@ -70,7 +70,7 @@ describe('not cacheable', () => {
     ['what belongs to a token', '{ subscriber(token: "t") { id } }'],
     ['a field that is not cacheable, among others', '{ statusPage(slug: "a") { name } blacklists { name } }'],
     ['the schema', '{ __schema { types { name } } statusPage(slug: "a") { name } }'],
-    ['a mutation', 'mutation { confirmSubscription(token: "t") { __typename } }'],
+    ['a mutation', 'mutation { confirmSubscription(input: { token: "t" }) { __typename } }'],
     ['a subscription', 'subscription { statusPageEvents(slug: "a") { __typename } }'],
     ['a fragment that is missing', '{ statusPage(slug: "a") { ...A } }'],
     ['a field that is missing', '{ statusPage(slug: "a") { nothing } }'],

@@ -245,10 +245,6 @@ test.each([
     'filter.occurredBefore: must be later than occurredAfter',
   ],
   ['maintenances(filter: { startsAfter: "0001-01-01T00:00:00Z" })', 'filter.startsAfter: must be between the years'],
-  [
-    'incidents(order: NEWEST_FIRST, orderBy: { field: STARTED_AT, direction: ASC })',
-    'orderBy: cannot be combined with the deprecated order',
-  ],
 ])('refuses %s', async (call, message) => {
   const source = `{ organization { ${call} { totalCount } } }`
   const { errors } = await graphql({ schema, source, contextValue: tenant.ctx })

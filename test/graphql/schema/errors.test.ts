@@ -102,7 +102,6 @@ const nested = (depth: number, open: string, close: string) => open.repeat(depth
 const inOrder = `query ($direction: OrderDirection = ASC) {
   organization { services(orderBy: { field: NAME, direction: $direction }) { totalCount } }
 }`
-const ofKey = `query ($order: TimeOrder) { organization { incidents(order: $order) { totalCount } } }`
 
 interface Refused {
   readonly what: string
@@ -160,7 +159,7 @@ const refused: readonly Refused[] = [
   },
   {
     what: 'a variable that is no value of its enum',
-    request: { query: ofKey, variables: { order: 'SIDEWAYS' }, key },
+    request: { query: inOrder, variables: { direction: 'SIDEWAYS' }, key },
     ...input,
   },
   {

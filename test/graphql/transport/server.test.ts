@@ -261,7 +261,7 @@ describe('over HTTP', () => {
     const get = (query: string) =>
       send({ query: `?query=${encodeURIComponent(query)}`, headers: { accept: 'application/json' } })
     expect(await (await get('{ blacklists { name } }')).json()).toHaveProperty('data.blacklists')
-    expect((await get('mutation { revokeApiKey(id: "x") { __typename } }')).status).toBe(405)
+    expect((await get('mutation { revokeApiKey(input: { id: "x" }) { __typename } }')).status).toBe(405)
   })
 
   test('batches are rejected', async () => {
@@ -523,7 +523,7 @@ describe('bodies that any site can send without a preflight', () => {
       body: new TextEncoder().encode(body),
       headers: { origin: 'https://elsewhere.example', ...headers, ...(type !== null && { 'content-type': type }) },
     })
-  const mutation = 'mutation { unsubscribe(token: "none") { __typename } }'
+  const mutation = 'mutation { unsubscribe(input: { token: "none" }) { __typename } }'
   const json = JSON.stringify({ query: mutation })
   const form = new URLSearchParams({ query: mutation }).toString()
   const part = `--x\r\nContent-Disposition: form-data; name="operations"\r\n\r\n${json}\r\n--x--\r\n`

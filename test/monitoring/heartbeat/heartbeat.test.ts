@@ -34,17 +34,17 @@ interface Job {
 /** Creates a monitor for a job that reports every five minutes, with a grace period of one minute. */
 async function newJob(options: object = {}): Promise<Job> {
   const input = { name: 'Backup', intervalSeconds: 300, heartbeat: { graceSeconds: 60, ...options } }
-  const own = await mutate<{ id: string; heartbeat: { url: string } }>(
+  const own = await mutate<{ id: string; options: { url: string } }>(
     address,
     key,
     'createMonitor',
     'Monitor',
     input,
-    'id heartbeat { url }',
+    'id options { ... on HeartbeatOptions { url } }',
   )
   const prefix = `${baseUrl}/api/v1/heartbeats/`
-  expect(own.heartbeat.url.startsWith(prefix)).toBe(true)
-  return { id: own.id, token: own.heartbeat.url.slice(prefix.length) }
+  expect(own.options.url.startsWith(prefix)).toBe(true)
+  return { id: own.id, token: own.options.url.slice(prefix.length) }
 }
 const call = (path: string, init: RequestInit = {}) => fetch(`${address}/api/v1/heartbeats/${path}`, init)
 const body = async (response: Response) => [response.status, await response.json()]
@@ -280,12 +280,13 @@ describe('an invalid URL', () => {
 
   test('includes a URL whose token was rotated', async () => {
     const job = await newJob()
-    const rotate = 'mutation ($id: ID!) { rotateHeartbeatToken(id: $id) { ... on Monitor { heartbeat { url } } } }'
-    const { heartbeat } = await succeed<{ heartbeat: { url: string } }>(address, key, rotate, {
+    const rotate = `mutation ($id: ID!) { rotateHeartbeatToken(id: $id) {
+      ... on Monitor { options { ... on HeartbeatOptions { url } } } } }`
+    const { options } = await succeed<{ options: { url: string } }>(address, key, rotate, {
       id: job.id,
     })
     expect((await call(job.token)).status).toBe(404)
-    expect((await fetch(heartbeat.url.replace(baseUrl, address))).status).toBe(200)
+    expect((await fetch(options.url.replace(baseUrl, address))).status).toBe(200)
   })
 
   test.each(['DELETE', 'OPTIONS', 'PATCH'])('with the method %s is refused', async (method) => {

@@ -161,7 +161,7 @@ describe('without notifySubscribers, nothing is delivered', () => {
     await notified.subscriber(tenant, email('ada'))
     const fields = { title: 'Quiet', status: 'INVESTIGATING', impact: 'MINOR', message: 'Only on the page.' }
     const { id } = await createIncident(owner, { ...fields, ...silent })
-    await notified.update(tenant, id, 'Told.')
+    await notified.update(tenant, id, 'Notified.')
     await postIncidentUpdate(owner, { incidentId: id, status: 'RESOLVED', message: 'Over.', ...silent })
     expect(await reported(tenant)).toEqual({ ada: ['UPDATED Quiet'] })
     // A worker that died before its commit, and one that processes everything again.

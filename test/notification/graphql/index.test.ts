@@ -14,7 +14,7 @@ const byToken = (name: string, token: string, selection = 'state') =>
   run(
     url,
     undefined,
-    `mutation ($token: String!) { ${name}(token: $token) { ... on Subscriber { ${selection} } ... on Error { code message } } }`,
+    `mutation ($token: String!) { ${name}(input: { token: $token }) { ... on Subscriber { ${selection} } ... on Error { code message } } }`,
     { token },
   )
 

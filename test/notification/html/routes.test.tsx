@@ -71,9 +71,9 @@ describe('the form of a page', () => {
   })
 
   test('returns 404 on other hosts while BASE_URL is not set', async () => {
-    const { key, slug } = await page()
+    const { id, key, slug } = await page()
     const host = `status-${slug}.example`
-    const edit = `mutation { updateOrganization(input: { customDomain: "${host}" }) { __typename ... on Error { message } } }`
+    const edit = `mutation { requestDomain(input: { pageId: "${id}", domain: "${host}" }) { __typename ... on Error { message } } }`
     expect(await run(url, key, edit)).toMatchObject({
       __typename: 'ValidationError',
       message: expect.stringContaining('BASE_URL'),

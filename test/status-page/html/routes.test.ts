@@ -3,6 +3,7 @@ import { gunzipSync } from 'node:zlib'
 import { Hono } from 'hono'
 import { afterAll, describe, expect, test } from 'vitest'
 import { createApiKey } from '../../../src/account/api-key/api-key.ts'
+import { removeDomain } from '../../../src/account/custom-domain/custom-domain.ts'
 import { updateOrganization } from '../../../src/account/organization/organization.ts'
 import { DAY, HOUR, MINUTE } from '../../../src/core/time.ts'
 import { announcedEvents, listenToLogs } from '../../../src/event-log/event.ts'
@@ -787,7 +788,7 @@ describe('a custom domain', () => {
     const before = queries
     await read('/', host)
     expect(queries).toBe(before)
-    await updateOrganization(acme.ctx, { customDomain: null })
+    await removeDomain(acme.ctx, { pageId: acme.id })
     await expect.poll(() => read('/', host)).toBe('The landing page.')
   })
 

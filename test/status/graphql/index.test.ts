@@ -361,7 +361,7 @@ describe('the organization', () => {
       key,
       `
       all: incidents { totalCount edges { node { id } } }
-      oldest: incidents(order: OLDEST_FIRST) { edges { node { id } } }
+      oldest: incidents(orderBy: { field: STARTED_AT, direction: ASC }) { edges { node { id } } }
       open: incidents(filter: { open: true }) { totalCount edges { node { id } } }
       closed: incidents(filter: { open: false }) { totalCount edges { node { id } } }
       major: incidents(filter: { impact: [MAJOR, CRITICAL] }) { edges { node { id } } }
@@ -371,7 +371,7 @@ describe('the organization', () => {
       grouped: services(filter: { groupId: "${ids.ServiceGroup}" }) { edges { node { id } } }
       ungrouped: services(filter: { groupId: null }) { edges { node { id } } }
       scheduled: maintenances(filter: { status: [SCHEDULED], serviceId: "${ids.Service}" }) { edges { node { id } } }
-      running: maintenances(filter: { status: [IN_PROGRESS] }, order: OLDEST_FIRST) { edges { node { id } } }`,
+      running: maintenances(filter: { status: [IN_PROGRESS] }, orderBy: { field: STARTS_AT, direction: ASC }) { edges { node { id } } }`,
     )
     const found = (alias: string) => nodesOf(page[alias] as Connection<{ id: string }>).map(({ id }) => id)
     expect(page['all']?.totalCount).toBe(2)
@@ -411,7 +411,7 @@ describe('the organization', () => {
 
     const paged: string[] = []
     for (let after = ''; ; ) {
-      const args = `first: 2, order: OLDEST_FIRST${after && `, after: "${after}"`}`
+      const args = `first: 2, orderBy: { field: OCCURRED_AT, direction: ASC }${after && `, after: "${after}"`}`
       const page = await own<Trail>(
         key,
         `events(${args}) { pageInfo { hasNextPage endCursor } edges { node { cursor } } }`,

@@ -366,7 +366,7 @@ function QuietTimesFields({
   const windows = stored?.windows ?? []
   const typed = quietTimesIn(state.fields)?.windows.length ?? 0
   const rows = Math.min(Math.max(windows.length, typed) + 1, MAX_WINDOWS)
-  const isLocked = isFieldLocked(state, 'quietTimes') || isFieldLocked(state, 'quietHours')
+  const isLocked = isFieldLocked(state, 'quietTimes')
   return (
     <fieldset class="stack" disabled={isLocked}>
       <legend>Quiet times</legend>
