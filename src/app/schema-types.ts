@@ -24,8 +24,16 @@ const SCALARS: Readonly<Record<string, string>> = {
 /** Returns TypeScript declarations of all types of a schema, for users of the client library. */
 export function schemaTypes(schema: GraphQLSchema): string {
   const types = Object.values(schema.getTypeMap()).filter(({ name }) => !name.startsWith('__') && !(name in SCALARS))
-  return `/** The types of the GraphQL schema. Generated. */\n\n${types.map(declaration).join('\n\n')}\n`
+  return `/** The types of the GraphQL schema. Generated. */\n\n${ONE_OF}\n\n${types.map(declaration).join('\n\n')}\n`
 }
+
+/** The type of an input of which exactly one member is given (`@oneOf`). */
+const ONE_OF = `/** An object with exactly one of the members. */
+type OneOf<Members> = {
+  [Name in keyof Members]: { readonly [Given in Name]: Members[Name] } & {
+    readonly [Absent in Exclude<keyof Members, Name>]?: never
+  }
+}[keyof Members]`
 
 function declaration(type: GraphQLNamedType): string {
   const head = `${comment(type.description)}export`
@@ -37,6 +45,12 @@ function declaration(type: GraphQLNamedType): string {
   if (isUnionType(type)) {
     const members = type.getTypes().map(({ name }) => name)
     return `${head} type ${type.name} = ${members.join(' | ')}`
+  }
+  if (isInputObjectType(type) && type.isOneOf) {
+    const members = Object.values(type.getFields()).map(
+      (field) => `${comment(field.description, '  ')}  readonly ${field.name}: ${nonNull(field.type)}`,
+    )
+    return `${head} type ${type.name} = OneOf<{\n${members.join('\n')}\n}>`
   }
   const typename = isObjectType(type) ? `  readonly __typename?: '${type.name}'\n` : ''
   const fields = Object.values(isInputObjectType(type) ? type.getFields() : compositeFields(type)).map(member)

@@ -69,7 +69,7 @@ describe('the operator', () => {
 
   test('acts for the organization of an alert channel', async () => {
     const made = await asOperator(
-      `mutation { createAlertChannel(input: { name: "Ops", ntfy: { topic: "ops" } }) { ... on AlertChannel { id } ${error} } }`,
+      `mutation { createAlertChannel(input: { name: "Ops", address: { ntfy: { topic: "ops" } } }) { ... on AlertChannel { id } ${error} } }`,
       theirs.id,
     )
     const id = made.data?.['createAlertChannel']?.['id']

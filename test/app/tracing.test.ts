@@ -58,7 +58,9 @@ test('sends a span per request, statement and probe, with routes and operations 
   const monitor = await mutate(baseUrl, key, 'createMonitor', 'Monitor', {
     name: 'canary monitor',
     serviceId: service.id,
-    http: { url: `${collector.url}/canary-path`, headers: [{ name: 'authorization', value: 'canary-secret' }] },
+    probe: {
+      http: { url: `${collector.url}/canary-path`, headers: [{ name: 'authorization', value: 'canary-secret' }] },
+    },
   })
   await succeed(baseUrl, key, 'mutation ($id: ID!) { testMonitor(id: $id) { __typename } }', { id: monitor.id })
   // The probe's own request does not go to the collector.

@@ -16,7 +16,7 @@ afterAll(() => receiver.close())
 const startsAt = new Date(Date.now() + DAY)
 const planned = { startsAt, endsAt: new Date(startsAt.getTime() + HOUR) }
 const acme = await filledOrganization(app.baseUrl, planned, receiver.url)
-const ops = { name: 'Ops', webhook: { url: `${receiver.url}/alerts` } }
+const ops = { name: 'Ops', address: { webhook: { url: `${receiver.url}/alerts` } } }
 const channel = await mutate(app.baseUrl, acme.key, 'createAlertChannel', 'AlertChannel', ops)
 const service = { serviceId: acme.ids.Service }
 await mutate(app.baseUrl, acme.key, 'createIncidentNote', 'IncidentNote', {

@@ -46,7 +46,7 @@ test('an outage opens and resolves an incident, the open page follows, and the u
   await heading('All services are operational')
 
   const http = { url: `http://127.0.0.1:${port}/health` }
-  const monitor = { name: 'Website', serviceId, intervalSeconds: 60, failureThreshold: 3, http }
+  const monitor = { name: 'Website', serviceId, intervalSeconds: 60, failureThreshold: 3, probe: { http } }
   const { id } = await mutate(baseUrl, key, 'createMonitor', 'Monitor', monitor)
   const read = (fields: string) =>
     succeed(baseUrl, key, `query ($id: ID!) { node(id: $id) { ... on Monitor { ${fields} } } }`, { id })

@@ -82,11 +82,22 @@ export async function runChaos(cases: readonly ChaosCase[]): Promise<void> {
     message: 'It begins.',
     services: [],
   })
-  await mutate(urls.all, key, 'subscribe', 'SubscribePayload', { slug, webhook: `${receiver.url}/hook` }, 'message')
+  await mutate(
+    urls.all,
+    key,
+    'subscribe',
+    'SubscribePayload',
+    { slug, address: { webhook: `${receiver.url}/hook` } },
+    'message',
+  )
   await database.prisma.organization.update({ where: { id }, data: { tier: 'TEAM' } })
   const http = { url: `http://127.0.0.1:${port}/` }
   for (let number = 0; number < MONITORS; number += 1) {
-    await mutate(urls.all, key, 'createMonitor', 'Monitor', { name: `M${number}`, intervalSeconds: 10, http })
+    await mutate(urls.all, key, 'createMonitor', 'Monitor', {
+      name: `M${number}`,
+      intervalSeconds: 10,
+      probe: { http },
+    })
   }
 
   const accepted: string[] = []

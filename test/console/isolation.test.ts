@@ -14,7 +14,7 @@ const { app, database, signIn } = await testConsole()
 const hours = (count: number) => new Date(Date.now() + count * 3_600_000)
 const fill = async () => {
   const made = await filledOrganization(app.baseUrl, { startsAt: hours(8), endsAt: hours(10) }, null)
-  const named = { name: 'Ops', ntfy: { topic: 'ops' } }
+  const named = { name: 'Ops', address: { ntfy: { topic: 'ops' } } }
   const channel = await mutate(app.baseUrl, made.key, 'createAlertChannel', 'AlertChannel', named)
   await dispatched(database.prisma, made.id)
   const at = new Date()

@@ -50,7 +50,7 @@ const newIntegration = async () => {
   return (await database.prisma.integration.create({ data: { ...data, id, hash: id } })).id
 }
 /** Nothing listens there, so a test of it fails at once. */
-const hook = { name: 'Hook', webhook: { url: `http://127.0.0.1:${await freePort()}/` } }
+const hook = { name: 'Hook', address: { webhook: { url: `http://127.0.0.1:${await freePort()}/` } } }
 const newChannel = async () => (await made('createAlertChannel', 'AlertChannel', hook)).id
 const channelId = await newChannel()
 const { id: serviceId } = await createService(operator, { name: 'Shop' })
@@ -121,7 +121,7 @@ const actions: Readonly<Record<string, Action>> = {
   'add an alert channel': {
     ...{ role: 'EDITOR', scope: 'WRITE', path: 'alerts/channels/new' },
     fields: { kind: 'ntfy', name: 'Ops', 'ntfy.topic': 'ops' },
-    graphql: 'mutation { createAlertChannel(input: {name: "Ops", ntfy: {topic: "ops"}}) { __typename } }',
+    graphql: 'mutation { createAlertChannel(input: {name: "Ops", address: {ntfy: {topic: "ops"}}}) { __typename } }',
   },
   'read an alert channel': {
     ...{ role: 'VIEWER', scope: 'READ', path: `alerts/channels/${channelId}` },
@@ -201,7 +201,7 @@ const actions: Readonly<Record<string, Action>> = {
   'watch something': {
     ...{ role: 'EDITOR', scope: 'WRITE', path: 'monitors/new' },
     fields: { kind: 'HEARTBEAT', name: 'Backup', intervalSeconds: '600', 'heartbeat.graceSeconds': '60' },
-    graphql: 'mutation { createMonitor(input: {name: "Backup", heartbeat: {}}) { __typename } }',
+    graphql: 'mutation { createMonitor(input: {name: "Backup", probe: {heartbeat: {}}}) { __typename } }',
   },
   'see who subscribed': {
     ...{ role: 'VIEWER', scope: 'READ', path: 'subscribers' },

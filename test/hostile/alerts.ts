@@ -391,23 +391,23 @@ export const alerts: readonly HostileCase[] = [
   })),
   patterns,
   mutation('a channel with 10,000 monitors', 'createAlertChannel', () => ({
-    ...{ name: 'Hostile', ntfy: { topic: 'ops' }, monitorIds: Array(10_000).fill('mon_none') },
+    ...{ name: 'Hostile', address: { ntfy: { topic: 'ops' } }, monitorIds: Array(10_000).fill('mon_none') },
   })),
   mutation('a channel with 10,000 quiet times', 'createAlertChannel', () => ({
-    ...{ name: 'Hostile', ntfy: { topic: 'ops' } },
+    ...{ name: 'Hostile', address: { ntfy: { topic: 'ops' } } },
     quietTimes: { windows: Array(10_000).fill({ days: ['MONDAY'], from: '00:00', to: '24:00' }) },
   })),
   mutation('a channel in a zone of 100 kB', 'createAlertChannel', () => ({
-    ...{ name: 'Hostile', ntfy: { topic: 'ops' } },
+    ...{ name: 'Hostile', address: { ntfy: { topic: 'ops' } } },
     quietTimes: {
       windows: [{ days: ['MONDAY'], from: '22:00', to: '07:00' }],
       timeZone: 'Europe/'.repeat(15_000),
     },
   })),
   mutation('a channel at a URL of 100 kB', 'createAlertChannel', () => ({
-    ...{ name: 'Hostile', webhook: { url: `https://a.example/${'a/'.repeat(50_000)}` } },
+    ...{ name: 'Hostile', address: { webhook: { url: `https://a.example/${'a/'.repeat(50_000)}` } } },
   })),
   mutation('a channel with an email address of 100 kB', 'createAlertChannel', () => ({
-    ...{ name: 'Hostile', mail: { address: `${'a.'.repeat(50_000)}a@b.example` } },
+    ...{ name: 'Hostile', address: { mail: { address: `${'a.'.repeat(50_000)}a@b.example` } } },
   })),
 ]

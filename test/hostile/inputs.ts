@@ -69,11 +69,11 @@ const hostileSchedules = [
  */
 async function nestGroups(target: Target): Promise<number> {
   const made: string[] = []
-  const create = async (input: object) => {
+  const create = async (probe: object) => {
     const { id } = await mutate<{ id: string }>(
       target,
       'createMonitor',
-      { name: 'Hostile', ...input },
+      { name: 'Hostile', probe },
       '... on Monitor { id }',
     )
     made.push(id)
@@ -84,7 +84,7 @@ async function nestGroups(target: Target): Promise<number> {
     await create({ group: { monitorIds: [...made].reverse().slice(0, 99), require: 'ANY' } })
   const pause = 'mutation ($id: ID!) { pauseMonitor(id: $id) { __typename } resumeMonitor(id: $id) { __typename } }'
   await query(target, pause, { id: leaf })
-  const cycle = { id: made[1], group: { monitorIds: made.slice(-99) } }
+  const cycle = { id: made[1], probe: { group: { monitorIds: made.slice(-99) } } }
   const refused = 'mutation ($input: UpdateMonitorInput!) { updateMonitor(input: $input) { __typename } }'
   const { updateMonitor } = await query<{ updateMonitor: { __typename: string } }>(target, refused, { input: cycle })
   for (let from = 0; from < made.length; from += 100)
@@ -97,7 +97,7 @@ interface Created {
 }
 
 const monitors = (count: number, name: (index: number) => string) =>
-  Array.from({ length: count }, (_, n) => ({ name: name(n), heartbeat: {} }))
+  Array.from({ length: count }, (_, n) => ({ name: name(n), probe: { heartbeat: {} } }))
 const incident = (title: string, more: object = {}) => ({
   ...{ title, status: 'RESOLVED', impact: 'NONE', message: 'x', ...more },
 })
@@ -127,12 +127,12 @@ export const inputs: readonly HostileCase[] = [
   ...doorsOf(bulks, ['ATOMIC', 'EACH']).flatMap(([bulk, modes]) => modes.map(bulk)),
   ...hostileSchedules.map((schedule) =>
     mutation(`a heartbeat with the schedule ${schedule.slice(0, 30)}`, 'createMonitor', () => ({
-      ...{ name: 'Hostile', heartbeat: { schedule, timeZone: 'Europe/Berlin' } },
+      ...{ name: 'Hostile', probe: { heartbeat: { schedule, timeZone: 'Europe/Berlin' } } },
     })),
   ),
   mutation('a group of 100,000 monitors', 'createMonitor', () => ({
     name: 'Hostile',
-    group: { monitorIds: Array.from({ length: 100_000 }, (_, n) => `mon_${n}`) },
+    probe: { group: { monitorIds: Array.from({ length: 100_000 }, (_, n) => `mon_${n}`) } },
   })),
   {
     name: 'a hundred groups in each other follow a monitor, and may not follow themselves',

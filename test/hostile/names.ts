@@ -17,7 +17,7 @@ const monitorOf =
     name: `a DNS monitor of ${recordType} records: ${kind}`,
     statuses: [200],
     waits: true,
-    send: (target) => watch(target, { timeoutMs: 1000, dns: { name: nameIn(kind), recordType } }),
+    send: (target) => watch(target, { dns: { name: nameIn(kind), recordType } }, 1000),
   })
 
 /** Answers of name servers to a check of a domain and to monitors of addresses and texts, which use the same client. */

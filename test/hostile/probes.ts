@@ -24,9 +24,9 @@ function answering(
 let tried = 0
 
 /** Creates a monitor, which is probed once, and deletes it; returns 200 if it was probed. */
-export async function watch({ probers, ...given }: Target, options: object): Promise<number> {
+export async function watch({ probers, ...given }: Target, probe: object, timeoutMs = 5000): Promise<number> {
   const target = { ...given, probers, key: probers[tried++ % probers.length] ?? given.key }
-  const monitor = { name: 'Hostile', intervalSeconds: 3600, timeoutMs: 5000, ...options }
+  const monitor = { name: 'Hostile', intervalSeconds: 3600, timeoutMs, probe }
   const { id } = await mutate<{ id: string }>(target, 'createMonitor', monitor, '... on Monitor { id }')
   const testing = 'mutation ($id: ID!) { testMonitor(id: $id) { __typename } deleteMonitor(id: $id) { __typename } }'
   const { testMonitor } = await query<{ testMonitor: { __typename: string } }>(target, testing, { id })

@@ -65,9 +65,9 @@ function providing({ name, talk }: Answer, kinds: readonly string[]): HostileCas
  * Creates a channel, tests and deletes it.
  * @throws Error when the answer shows a secret, or characters that hide or reorder text.
  */
-async function testChannel({ probers, ...given }: Target, channel: object): Promise<void> {
+async function testChannel({ probers, ...given }: Target, address: object): Promise<void> {
   const target = { ...given, probers, key: probers[tried++ % probers.length] ?? given.key }
-  const input = { name: 'Hostile', ...channel }
+  const input = { name: 'Hostile', address }
   const { id } = await mutate<{ id: string }>(target, 'createAlertChannel', input, '... on AlertChannel { id }')
   const document = `mutation ($id: ID!) { testAlertChannel(id: $id) { __typename
     ... on TestAlertChannelPayload { delivered status message answer } } deleteAlertChannel(id: $id) { __typename } }`

@@ -352,7 +352,12 @@ describe('pages', () => {
 test('uptime counts what is on the page through which it is read', async () => {
   const acme = await organization()
   const serviceId = await acme.service('Shop')
-  await acme.run('createMonitor', { name: 'Shop', serviceId, intervalSeconds: 60, heartbeat: { graceSeconds: 60 } })
+  await acme.run('createMonitor', {
+    name: 'Shop',
+    serviceId,
+    intervalSeconds: 60,
+    probe: { heartbeat: { graceSeconds: 60 } },
+  })
   await acme.run('createPage', { slug: `${acme.slug}-b`, name: 'By hand', uptimeSource: 'INCIDENTS' })
   const uptimes = 'services { uptime { source } days(n: 1) { source } }'
   const { data } = await post(url, {

@@ -300,7 +300,7 @@ describe.each(accesses)('a page for $kind', (access) => {
       expect(asked.text).not.toContain(ids[type])
       expect(new Set(asked.codes)).toEqual(new Set(['UNAUTHENTICATED']))
     }
-    const input = `{ slug: "${slug}", email: "a@b.example" }`
+    const input = `{ slug: "${slug}", address: { email: "a@b.example" } }`
     expect(
       await codesOf(
         `mutation { subscribe(input: ${input}) { ... on SubscribePayload { message } ... on Error { code } } }`,

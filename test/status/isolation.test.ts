@@ -349,7 +349,7 @@ const { baseUrl: url } = await testApp({
 })
 const fill = async (hook: string | null = `${receiver.url}/hook`) => {
   const made = await filledOrganization(url, { startsAt: hours(8), endsAt: hours(10) }, hook)
-  const named = { name: 'Ops', webhook: { url: `${receiver.url}/alerts` } }
+  const named = { name: 'Ops', address: { webhook: { url: `${receiver.url}/alerts` } } }
   const channel = await mutate(url, made.key, 'createAlertChannel', 'AlertChannel', named)
   // Unpublished objects, of which strangers see nothing.
   const hidden = { title: 's3cret draft', status: 'INVESTIGATING', impact: 'CRITICAL', message: 's3cret words' }
@@ -888,12 +888,11 @@ const leftOut = new Set([
   'RemoveDomainInput.version',
   // The update got a file.
   'EditIncidentUpdateInput.version',
-  ...kinds.map((kind) => `CreateMonitorInput.${kind}`),
-  ...[...kinds, 'heartbeat', 'version'].map((field) => `UpdateMonitorInput.${field}`),
+  ...kinds.map((kind) => `MonitorProbeInput.${kind}`),
+  'UpdateMonitorInput.probe',
+  'UpdateMonitorInput.version',
   // A channel has one address, whose kind cannot change, and escalates to another channel.
-  ...addressKeys
-    .filter((key) => key !== 'webhook')
-    .flatMap((key) => [`CreateAlertChannelInput.${key}`, `UpdateAlertChannelInput.${key}`]),
+  ...addressKeys.filter((key) => key !== 'webhook').map((key) => `AlertAddressInput.${key}`),
   'UpdateAlertChannelInput.escalate',
   'CreateIntegrationInput.paths',
   'UpdateIntegrationInput.paths',

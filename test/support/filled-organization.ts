@@ -104,7 +104,7 @@ export async function filledOrganization(
   hook: string | null = null,
 ): Promise<FilledOrganization> {
   const { id, slug, key, keyId } = await newOrganization(url)
-  const subscriber = hook === null ? '' : await subscribed(url, key, { slug, webhook: hook })
+  const subscriber = hook === null ? '' : await subscribed(url, key, { slug, address: { webhook: hook } })
   const group = await mutate(url, key, 'createServiceGroup', 'ServiceGroup', {
     name: 'Europe',
     description: 'All of it',
@@ -129,11 +129,11 @@ export async function filledOrganization(
     'id updates { nodes { id } }',
   )
   const http = { url: 'https://monitored.example/health', headers: [{ name: 'Authorization', value: 'Bearer s3cret' }] }
-  const watched = { name: 'Health', serviceId: service.id, http }
+  const watched = { name: 'Health', serviceId: service.id, probe: { http } }
   const monitor = await mutate(url, key, 'createMonitor', 'Monitor', watched)
   const pause = `mutation ($id: ID!) { pauseMonitor(id: $id) { ... on Monitor { id } ... on Error { code } } }`
   await succeed(url, key, pause, { id: monitor.id })
-  const heartbeat = await mutate(url, key, 'createMonitor', 'Monitor', { name: 'Backup', heartbeat: {} })
+  const heartbeat = await mutate(url, key, 'createMonitor', 'Monitor', { name: 'Backup', probe: { heartbeat: {} } })
   const series = await mutate(url, key, 'createMaintenanceSeries', 'MaintenanceSeries', {
     title: 'Restarts',
     message: 'Each year.',

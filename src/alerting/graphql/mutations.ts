@@ -2,10 +2,12 @@ import { Conflict, Invalid, ManagedByFile, NotFound, RateLimited, TierLimitReach
 import { AlertChange } from '../../generated/prisma/enums.ts'
 import { text } from '../../graphql/document/cost.ts'
 import { builder } from '../../graphql/schema/builder.ts'
+import { withChoice } from '../../graphql/schema/choice.ts'
 import { deletionPayload } from '../../graphql/schema/deletion-payload.ts'
 import { createRowResolver, IDEMPOTENCY_KEY } from '../../graphql/schema/idempotent-mutation.ts'
 import { acknowledgeAlert } from '../acknowledge.ts'
 import { createAlertChannel, deleteAlertChannel, rotateAlertChannelSecret, updateAlertChannel } from '../channel.ts'
+import { addressKeys } from '../channel-address.ts'
 import type { ChannelTest } from '../test-channel.ts'
 import { testAlertChannel } from '../test-channel.ts'
 import { Alert } from './alert.ts'
@@ -119,21 +121,25 @@ const EscalateInput = builder.inputType('EscalateInput', {
   }),
 })
 
-const addressInputs = (t: InputFields) => ({
-  mail: t.field({ type: MailInput, required: false, description: 'An email address.' }),
-  webhook: t.field({ type: UrlInput, required: false, description: 'A webhook.' }),
-  slack: t.field({ type: UrlInput, required: false, description: 'A Slack incoming webhook.' }),
-  discord: t.field({ type: UrlInput, required: false, description: 'A Discord webhook.' }),
-  teams: t.field({ type: UrlInput, required: false, description: 'A Microsoft Teams workflow.' }),
-  telegram: t.field({ type: TelegramInput, required: false, description: 'A Telegram chat.' }),
-  ntfy: t.field({ type: NtfyInput, required: false, description: 'A topic of an ntfy server.' }),
-  gotify: t.field({ type: GotifyInput, required: false, description: 'A Gotify application.' }),
-  pushover: t.field({ type: PushoverInput, required: false, description: 'A Pushover user or group.' }),
-  pagerduty: t.field({ type: PagerDutyInput, required: false, description: 'A PagerDuty service.' }),
-  opsgenie: t.field({ type: OpsgenieInput, required: false, description: 'An Opsgenie integration.' }),
-  mattermost: t.field({ type: UrlInput, required: false, description: 'A Mattermost incoming webhook.' }),
-  matrix: t.field({ type: MatrixInput, required: false, description: 'A Matrix room.' }),
-  push: t.field({ type: PushInput, required: false, description: 'Browsers of members.' }),
+const AlertAddressInput = builder.inputType('AlertAddressInput', {
+  description: 'Where alerts are sent. A secret, except for email.',
+  isOneOf: true,
+  fields: (t) => ({
+    mail: t.field({ type: MailInput, required: false, description: 'An email address.' }),
+    webhook: t.field({ type: UrlInput, required: false, description: 'A webhook.' }),
+    slack: t.field({ type: UrlInput, required: false, description: 'A Slack incoming webhook.' }),
+    discord: t.field({ type: UrlInput, required: false, description: 'A Discord webhook.' }),
+    teams: t.field({ type: UrlInput, required: false, description: 'A Microsoft Teams workflow.' }),
+    telegram: t.field({ type: TelegramInput, required: false, description: 'A Telegram chat.' }),
+    ntfy: t.field({ type: NtfyInput, required: false, description: 'A topic of an ntfy server.' }),
+    gotify: t.field({ type: GotifyInput, required: false, description: 'A Gotify application.' }),
+    pushover: t.field({ type: PushoverInput, required: false, description: 'A Pushover user or group.' }),
+    pagerduty: t.field({ type: PagerDutyInput, required: false, description: 'A PagerDuty service.' }),
+    opsgenie: t.field({ type: OpsgenieInput, required: false, description: 'An Opsgenie integration.' }),
+    mattermost: t.field({ type: UrlInput, required: false, description: 'A Mattermost incoming webhook.' }),
+    matrix: t.field({ type: MatrixInput, required: false, description: 'A Matrix room.' }),
+    push: t.field({ type: PushInput, required: false, description: 'Browsers of members.' }),
+  }),
 })
 
 const settingInputs = (t: InputFields) => ({
@@ -167,12 +173,14 @@ const settingInputs = (t: InputFields) => ({
   }),
 })
 
+const create = withChoice('address', addressKeys, createAlertChannel)
+const update = withChoice('address', addressKeys, updateAlertChannel)
+
 const CreateAlertChannelInput = builder.inputType('CreateAlertChannelInput', {
-  description:
-    'Give exactly one address: mail, webhook, slack, discord, teams, telegram, ntfy, gotify, pushover, pagerduty, opsgenie, mattermost, matrix or push.',
+  description: 'Where to send which alerts, and when.',
   fields: (t) => ({
     name: t.string({ description: 'The channel’s name.' }),
-    ...addressInputs(t),
+    address: t.field({ type: AlertAddressInput, description: 'Where alerts are sent. This decides its kind.' }),
     ...settingInputs(t),
     idempotencyKey: t.string(IDEMPOTENCY_KEY),
   }),
@@ -185,16 +193,20 @@ builder.mutationField('createAlertChannel', (t) =>
       'Creates an alert channel, which gets alerts about changes of monitors from now on. Requires a key with scope WRITE.',
     args: { input: t.arg({ type: CreateAlertChannelInput }) },
     errors: { types: [Invalid, NotFound, Conflict, TierLimitReached] },
-    resolve: createRowResolver('createAlertChannel', createAlertChannel),
+    resolve: createRowResolver('createAlertChannel', create),
   }),
 )
 
 const UpdateAlertChannelInput = builder.inputType('UpdateAlertChannelInput', {
-  description: 'Omitted fields stay unchanged. The kind cannot change. An address replaces the current one.',
+  description: 'Omitted fields stay unchanged. The kind cannot change.',
   fields: (t) => ({
     id: t.id({ description: 'The channel to update.' }),
     name: t.string({ required: false, description: 'The channel’s name.' }),
-    ...addressInputs(t),
+    address: t.field({
+      type: AlertAddressInput,
+      required: false,
+      description: 'The new address, of the same kind, which replaces the current one.',
+    }),
     ...settingInputs(t),
     version: t.int({
       required: false,
@@ -209,7 +221,7 @@ builder.mutationField('updateAlertChannel', (t) =>
     description: 'Updates an alert channel. Requires a key with scope WRITE.',
     args: { input: t.arg({ type: UpdateAlertChannelInput }) },
     errors: { types: [Invalid, NotFound, Conflict, ManagedByFile] },
-    resolve: (_root, { input: given }, ctx) => updateAlertChannel(ctx, given),
+    resolve: (_root, { input: given }, ctx) => update(ctx, given),
   }),
 )
 

@@ -87,7 +87,7 @@ mutation CreateMonitor {
       name: "Website"
       intervalSeconds: 60
       timeoutMs: 5000
-      http: { url: "https://example.com/", method: GET, expectedStatus: ["200-299"] }
+      probe: { http: { url: "https://example.com/", method: GET, expectedStatus: ["200-299"] } }
     }
   ) {
     ... on Monitor { id name state }

@@ -10,9 +10,11 @@ import {
 import { ProbeOutcome } from '../../generated/prisma/enums.ts'
 import { builder } from '../../graphql/schema/builder.ts'
 import { bulkCreation, bulkMutation, bulkMutationOfIds } from '../../graphql/schema/bulk.ts'
+import { withChoice } from '../../graphql/schema/choice.ts'
 import { deletionPayload } from '../../graphql/schema/deletion-payload.ts'
 import { createRowResolver, IDEMPOTENCY_KEY } from '../../graphql/schema/idempotent-mutation.ts'
 import { createMonitor, deleteMonitor, rotateHeartbeatToken, updateMonitor } from '../monitor/monitor.ts'
+import { optionKeys } from '../monitor/options.ts'
 import { pauseMonitor, resumeMonitor } from '../monitor/pause.ts'
 import type { DescribedKind } from '../monitor/probe-kinds.ts'
 import type { TestRun } from '../monitor/test-run.ts'
@@ -36,13 +38,12 @@ const describedMonitors: Readonly<Record<DescribedKind, string>> = {
   WEBSOCKET: 'a WebSocket',
 }
 
-/**
- * Returns the input fields for the options of each kind. A new monitor has exactly one of them.
- * @param describe describes a field by its monitor, such as `an HTTP monitor`.
- */
-const kindFields = (t: InputFields, describe: (monitor: string) => string) => {
-  const of = (kind: string) => ({ required: false, description: describe(`${kind} monitor`) }) as const
-  return {
+const of = (kind: string) => ({ required: false, description: `The options of ${kind} monitor.` }) as const
+
+const MonitorProbeInput = builder.inputType('MonitorProbeInput', {
+  description: 'What a monitor probes, and how: the options of its kind.',
+  isOneOf: true,
+  fields: (t) => ({
     http: t.field({ type: kindInputs.http, ...of('an HTTP') }),
     tcp: t.field({ type: kindInputs.tcp, ...of('a TCP') }),
     dns: t.field({ type: kindInputs.dns, ...of('a DNS') }),
@@ -56,13 +57,15 @@ const kindFields = (t: InputFields, describe: (monitor: string) => string) => {
         t.field({ type, ...of(describedMonitors[kind]) }),
       ]),
     ),
-  }
-}
+  }),
+})
 
-type InputFields = Parameters<Parameters<typeof builder.inputType>[1]['fields']>[0]
+const kinds = Object.keys(optionKeys)
+const create = withChoice('probe', kinds, createMonitor)
+const update = withChoice('probe', kinds, updateMonitor)
 
 const CreateMonitorInput = builder.inputType('CreateMonitorInput', {
-  description: 'Give the options of exactly one kind, such as `http`.',
+  description: 'What to probe, how often, and when it counts as down.',
   fields: (t) => ({
     name: t.string({ description: 'The monitor’s name.' }),
     serviceId: t.id({ required: false, description: 'The service whose status it affects.' }),
@@ -94,7 +97,7 @@ const CreateMonitorInput = builder.inputType('CreateMonitorInput', {
       required: false,
       description: 'Up to 10 monitors that it depends on. While one of them is down, its state is unknown.',
     }),
-    ...kindFields(t, (monitor) => `Creates ${monitor} with these options.`),
+    probe: t.field({ type: MonitorProbeInput, description: 'What it probes, and how. This decides its kind.' }),
     idempotencyKey: t.string(IDEMPOTENCY_KEY),
   }),
 })
@@ -105,7 +108,7 @@ builder.mutationField('createMonitor', (t) =>
     description: 'Creates a monitor and starts it. Requires a key with scope WRITE.',
     args: { input: t.arg({ type: CreateMonitorInput }) },
     errors: { types: [Invalid, NotFound, Conflict, RateLimited, TierLimitReached] },
-    resolve: createRowResolver('createMonitor', createMonitor),
+    resolve: createRowResolver('createMonitor', create),
   }),
 )
 
@@ -136,7 +139,11 @@ const UpdateMonitorInput = builder.inputType('UpdateMonitorInput', {
       required: false,
       description: 'The monitors that it depends on, replacing the current ones.',
     }),
-    ...kindFields(t, () => 'All options, replacing the current ones. Earlier results no longer count.'),
+    probe: t.field({
+      type: MonitorProbeInput,
+      required: false,
+      description: 'All options, replacing the current ones, of the same kind. Earlier results no longer count.',
+    }),
     version: t.int({
       required: false,
       description: 'The version that you read. The update fails with a conflict if there is a newer one.',
@@ -150,7 +157,7 @@ builder.mutationField('updateMonitor', (t) =>
     description: 'Changes a monitor. Requires a key with scope WRITE.',
     args: { input: t.arg({ type: UpdateMonitorInput }) },
     errors: { types: [Invalid, NotFound, RateLimited, Conflict, ManagedByFile] },
-    resolve: (_root, { input }, ctx) => updateMonitor(ctx, input),
+    resolve: (_root, { input }, ctx) => update(ctx, input),
   }),
 )
 
@@ -229,14 +236,14 @@ bulkCreation('createMonitors', CreateMonitorInput, {
   type: Monitor,
   description: 'Creates up to 100 monitors and starts them. Requires a key with scope WRITE.',
   errors: [Invalid, NotFound, RateLimited, TierLimitReached],
-  work: createMonitor,
+  work: create,
 })
 
 bulkMutation('updateMonitors', UpdateMonitorInput, {
   type: Monitor,
   description: 'Changes up to 100 monitors. Requires a key with scope WRITE.',
   errors: [Invalid, NotFound, RateLimited, ManagedByFile],
-  work: updateMonitor,
+  work: update,
 })
 
 bulkMutationOfIds('pauseMonitors', {

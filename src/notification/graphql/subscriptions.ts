@@ -3,8 +3,10 @@ import { withIdempotencyKey } from '../../core/idempotency.ts'
 import type { Subscriber as SubscriberRow } from '../../generated/prisma/client.ts'
 import { Topic } from '../../generated/prisma/enums.ts'
 import { builder } from '../../graphql/schema/builder.ts'
+import { withChoice } from '../../graphql/schema/choice.ts'
 import { IDEMPOTENCY_KEY } from '../../graphql/schema/idempotent-mutation.ts'
 import { Language } from '../../language/catalogue.ts'
+import { addressKeys } from '../subscriber/address.ts'
 import { subscribe, subscriberSerializer } from '../subscriber/subscribe.ts'
 import {
   confirmSubscription,
@@ -28,10 +30,10 @@ const CHOICES = {
   serviceIds: 'Limits notifications to these services, and to those about no service. Default: all services.',
 } as const
 
-const SubscribeInput = builder.inputType('SubscribeInput', {
-  description: 'The address: exactly one of email, webhook, slack, discord, teams and telegram.',
+const SubscriberAddressInput = builder.inputType('SubscriberAddressInput', {
+  description: 'Where a subscriber is reached.',
+  isOneOf: true,
   fields: (t) => ({
-    slug: t.string({ description: 'The slug of the status page.' }),
     email: t.string({ required: false, description: 'An email address.' }),
     webhook: t.string({
       required: false,
@@ -41,6 +43,14 @@ const SubscribeInput = builder.inputType('SubscribeInput', {
     discord: t.string({ required: false, description: 'The URL of a webhook.' }),
     teams: t.string({ required: false, description: 'The URL of a workflow that posts to a channel.' }),
     telegram: t.field({ type: TelegramInput, required: false, description: 'A Telegram chat.' }),
+  }),
+})
+
+const SubscribeInput = builder.inputType('SubscribeInput', {
+  description: 'The address, and what it is notified of.',
+  fields: (t) => ({
+    slug: t.string({ description: 'The slug of the status page.' }),
+    address: t.field({ type: SubscriberAddressInput, description: 'The address to subscribe.' }),
     topics: t.field({ type: [Topic], required: false, description: CHOICES.topics }),
     serviceIds: t.idList({ required: false, description: CHOICES.serviceIds }),
     incidentId: t.id({
@@ -55,6 +65,8 @@ const SubscribeInput = builder.inputType('SubscribeInput', {
     idempotencyKey: t.string(IDEMPOTENCY_KEY),
   }),
 })
+
+const subscribeAddress = withChoice('address', Object.keys(addressKeys), subscribe)
 
 const SubscribePayload = builder
   .objectRef<{ readonly message: string; readonly subscriber: SubscriberRow | null }>('SubscribePayload')
@@ -81,7 +93,7 @@ builder.mutationField('subscribe', (t) =>
     resolve: async (_root, { input }, ctx) => {
       const request = { operation: 'subscribe', input, key: input.idempotencyKey }
       const subscriber = await withIdempotencyKey(ctx, request, subscriberSerializer(ctx), (claiming) =>
-        subscribe(claiming, input),
+        subscribeAddress(claiming, input),
       )
       const message =
         subscriber === null ? 'We sent a confirmation link to this address. It is valid for 48 hours.' : 'Subscribed.'

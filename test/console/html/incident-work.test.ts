@@ -77,7 +77,10 @@ test('members see who was notified of an update, including alert channels, and n
     const rest = { topics: [], allServices: true, confirmableUntil: at, confirmedAt: at, sinceSeq: seq }
     await prisma.subscriber.create({ data: { ...own, ...address, ...secret, ...rest, deliveries } })
   }
-  const monitor = await mutate(app.baseUrl, acme.key, 'createMonitor', 'Monitor', { name: 'Backup', heartbeat: {} })
+  const monitor = await mutate(app.baseUrl, acme.key, 'createMonitor', 'Monitor', {
+    name: 'Backup',
+    probe: { heartbeat: {} },
+  })
   await prisma.incidentMonitor.create({ data: { incidentId: id, monitorId: monitor.id, joinedAt: at } })
   const channels = ['Night shift', 'Ended before'].map((name) => ({ id: newId('AlertChannel'), name }))
   for (const [nth, channel] of channels.entries()) {

@@ -11,7 +11,7 @@ const hours = (count: number) => new Date(Date.now() + count * 3_600_000)
 const made = await filledOrganization(app.baseUrl, { startsAt: hours(8), endsAt: hours(10) })
 const create = (field: string, type: string, input: Record<string, unknown>) =>
   mutate(app.baseUrl, made.key, field, type, input)
-const channel = await create('createAlertChannel', 'AlertChannel', { name: 'Ops', ntfy: { topic: 'ops' } })
+const channel = await create('createAlertChannel', 'AlertChannel', { name: 'Ops', address: { ntfy: { topic: 'ops' } } })
 const page = await create('createPage', 'StatusPage', { name: 'Staff', slug: `${made.slug}-staff` })
 const series = await create('createMaintenanceSeries', 'MaintenanceSeries', {
   ...{ title: 'Weekly', message: 'We restart.', rule: 'FREQ=WEEKLY', durationMinutes: 30, startsAt: hours(100) },

@@ -128,12 +128,14 @@ describe('the largest inputs that people send', () => {
     intervalSeconds: 60,
     regions: ['eu', 'us', 'ap'],
     dependsOnIds: list(5, (id) => `mon_${String(id).padStart(24, '0')}`),
-    http: {
-      url: 'https://example.org/health',
-      headers: list(5, (id) => ({ name: `X-${id}`, value: 'a' })),
-      expectedStatus: ['2xx', 301],
-      expectedHeaders: [{ name: 'X', value: 'y' }],
-      json: [{ path: 'a.b', equals: 'x' }],
+    probe: {
+      http: {
+        url: 'https://example.org/health',
+        headers: list(5, (id) => ({ name: `X-${id}`, value: 'a' })),
+        expectedStatus: ['2xx', 301],
+        expectedHeaders: [{ name: 'X', value: 'y' }],
+        json: [{ path: 'a.b', equals: 'x' }],
+      },
     },
   })
 

@@ -53,7 +53,7 @@ test('a bulk mutation requires a key with scope WRITE', async () => {
 })
 
 test('monitors can be created, updated, paused, resumed and deleted in bulk', async () => {
-  const items = [1, 2, 3].map((number) => ({ name: `M${number}`, tcp: { host: 'a.example', port: number } }))
+  const items = [1, 2, 3].map((number) => ({ name: `M${number}`, probe: { tcp: { host: 'a.example', port: number } } }))
   const many = async (name: string, input: Record<string, unknown>) => {
     const type = `${name.charAt(0).toUpperCase()}${name.slice(1)}`
     const query = `mutation ($input: ${type}Input!) { ${name}(input: $input) {

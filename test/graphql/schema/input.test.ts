@@ -1,4 +1,4 @@
-import { printSchema } from 'graphql'
+import { isInputObjectType, printSchema, validateSchema } from 'graphql'
 import { expect, test } from 'vitest'
 import { schema } from '../../../src/app/schema.ts'
 
@@ -13,4 +13,14 @@ test('every mutation takes a single `input`, or only an id', () => {
 
 test('nothing is deprecated before the first release: a name that is wrong is replaced', () => {
   expect(printSchema(schema).match(/.*@deprecated\(.*/g) ?? []).toEqual([])
+})
+
+test('what is one of several is an input with `@oneOf`, all of whose members may be absent', () => {
+  const types = Object.values(schema.getTypeMap()).filter(isInputObjectType)
+  expect(types.filter(({ isOneOf }) => isOneOf).map(({ name }) => name)).toEqual([
+    'AlertAddressInput',
+    'MonitorProbeInput',
+    'SubscriberAddressInput',
+  ])
+  expect(validateSchema(schema)).toEqual([])
 })

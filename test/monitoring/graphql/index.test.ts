@@ -125,14 +125,14 @@ describe('a monitor', () => {
     ],
   ])('of kind %s can be created, and returns its options without secrets', async (kind, options, fields, shown) => {
     const { key } = await organization()
-    const input = { name: kind, serviceId: null, timeoutMs: 5000, failureThreshold: 3, [kind]: options }
+    const input = { name: kind, serviceId: null, timeoutMs: 5000, failureThreshold: 3, probe: { [kind]: options } }
     const monitor = await mutate<Record<string, unknown>>(
       url,
       key,
       'createMonitor',
       'Monitor',
       input,
-      `name kind state timeoutMs pausedBy version service { id } ${kind} { ${fields} }`,
+      `name kind state timeoutMs pausedBy version service { id } options { ... on ${kind.replace(/^./, (first) => first.toUpperCase())}Options { ${fields} } }`,
     )
     expect(monitor).toEqual({
       name: kind,
@@ -142,7 +142,7 @@ describe('a monitor', () => {
       pausedBy: null,
       version: 1,
       service: null,
-      [kind]: { ...shown, body: undefined },
+      options: { ...shown, body: undefined },
     })
     expect(JSON.stringify(monitor)).not.toContain('s3cret')
   })
@@ -150,7 +150,7 @@ describe('a monitor', () => {
   test('can be updated, paused, resumed and deleted', async () => {
     const { key, ctx } = await organization()
     const { id } = await createMonitor(ctx, api)
-    const edit = { id, name: 'Front', agreement: 2, http: { url: 'https://b.example/', method: null } }
+    const edit = { id, name: 'Front', agreement: 2, probe: { http: { url: 'https://b.example/', method: null } } }
     expect(
       await mutate(
         url,
@@ -183,14 +183,15 @@ describe('a monitor', () => {
       __typename ... on Error { code } ... on ValidationError { issues { path } } ... on TierLimitReachedError { limit } } }`
     const create = async (input: object) =>
       (await post(url, { query, key, variables: { input } })).data?.['createMonitor']
-    expect(await create({ name: 'API' })).toMatchObject({ code: 'INVALID_INPUT' })
-    expect(await create({ ...api, intervalSeconds: 59 })).toMatchObject({ issues: [{ path: ['intervalSeconds'] }] })
-    expect(await create({ ...api, http: { url: 'http://localhost/' } })).toMatchObject({
-      issues: [{ path: ['http', 'url'] }],
+    const { name, http } = api
+    const watched = { name, probe: { http } }
+    expect(await create({ ...watched, intervalSeconds: 59 })).toMatchObject({ issues: [{ path: ['intervalSeconds'] }] })
+    expect(await create({ name, probe: { http: { url: 'http://localhost/' } } })).toMatchObject({
+      issues: [{ path: ['probe', 'http', 'url'] }],
     })
-    expect(await create({ ...api, serviceId: `svc_${'0'.repeat(24)}` })).toMatchObject({ code: 'NOT_FOUND' })
+    expect(await create({ ...watched, serviceId: `svc_${'0'.repeat(24)}` })).toMatchObject({ code: 'NOT_FOUND' })
     for (let count = 0; count < 5; count += 1) await createMonitor(ctx, api)
-    expect(await create(api)).toEqual({ __typename: 'TierLimitReachedError', code: 'TIER_LIMIT_REACHED', limit: 5 })
+    expect(await create(watched)).toEqual({ __typename: 'TierLimitReachedError', code: 'TIER_LIMIT_REACHED', limit: 5 })
   })
 
   test('never sends stored secrets to another host', async () => {
@@ -198,12 +199,12 @@ describe('a monitor', () => {
     const headers = [{ name: 'Authorization', value: 'Bearer s3cret' }]
     const { id } = await mutate<{ id: string }>(url, key, 'createMonitor', 'Monitor', {
       name: 'API',
-      http: { url: 'https://a.example.com/', headers },
+      probe: { http: { url: 'https://a.example.com/', headers } },
     })
     const query = `mutation ($input: UpdateMonitorInput!) { updateMonitor(input: $input) {
       __typename ... on ValidationError { code issues { path message } } ... on Monitor { options { ... on HttpOptions { url } } } } }`
     const move = async (to: string) => {
-      const input = { id, http: { url: to, headers: [{ name: 'authorization', value: null }] } }
+      const input = { id, probe: { http: { url: to, headers: [{ name: 'authorization', value: null }] } } }
       return (await post(url, { query, key: await keyOf('WRITE'), variables: { input } })).data?.['updateMonitor']
     }
     expect(await move('https://evil.example.net/')).toEqual({

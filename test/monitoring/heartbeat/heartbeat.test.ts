@@ -33,7 +33,7 @@ interface Job {
 
 /** Creates a monitor for a job that reports every five minutes, with a grace period of one minute. */
 async function newJob(options: object = {}): Promise<Job> {
-  const input = { name: 'Backup', intervalSeconds: 300, heartbeat: { graceSeconds: 60, ...options } }
+  const input = { name: 'Backup', intervalSeconds: 300, probe: { heartbeat: { graceSeconds: 60, ...options } } }
   const own = await mutate<{ id: string; options: { url: string } }>(
     address,
     key,

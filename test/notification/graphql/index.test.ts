@@ -8,8 +8,8 @@ import { notifyingService, run, SUBSCRIBE } from '../service.ts'
 const { url, mail, receiver, page } = await notifyingService()
 const mine = await page()
 const theirs = await page()
-const subscribe = (key: string | undefined, input: object) =>
-  run(url, key, SUBSCRIBE, { input: { slug: mine.slug, ...input } })
+const subscribe = (key: string | undefined, address: object) =>
+  run(url, key, SUBSCRIBE, { input: { slug: mine.slug, address } })
 const byToken = (name: string, token: string, selection = 'state') =>
   run(
     url,
@@ -114,7 +114,7 @@ describe('the organization', () => {
 
   test('reads every attempt of a delivery and sends it again', async () => {
     const { slug, key, incident } = await page()
-    await run(url, key, SUBSCRIBE, { input: { slug, webhook: `${receiver.url}/seen` } })
+    await run(url, key, SUBSCRIBE, { input: { slug, address: { webhook: `${receiver.url}/seen` } } })
     let refusals = 1
     receiver.answer = ({ path }) => (path === '/seen' && refusals-- > 0 ? { status: 410 } : { status: 200 })
     const subjectId = await incident('Seen')

@@ -201,8 +201,8 @@ test('a visitor subscribes in a language, gets messages in it, and chooses anoth
 
 test('subscribers from before a page became private only learn that there is an update, until they get access again', async () => {
   const theirs = await page()
-  const subscribe = (input: Record<string, unknown>) =>
-    run(url, theirs.key, SUBSCRIBE, { input: { slug: theirs.slug, ...input } })
+  const subscribe = (address: Record<string, unknown>) =>
+    run(url, theirs.key, SUBSCRIBE, { input: { slug: theirs.slug, address } })
   for (const email of ['ann@closed.example', 'bob@trusted.example']) await subscribe({ email })
   await subscribe({ webhook: `${receiver.url}/closed` })
   const { pageId } = await run(url, theirs.key, '{ organization { pages { id } } }').then((found) => ({
@@ -252,11 +252,11 @@ test('subscribers from before a page became private only learn that there is an 
 
 test('an update in several languages reaches each subscriber in theirs, and webhooks in all', async () => {
   const theirs = await page()
-  const subscribe = (input: Record<string, unknown>) =>
-    run(url, theirs.key, SUBSCRIBE, { input: { slug: theirs.slug, ...input } })
+  const subscribe = (address: Record<string, unknown>, language: string) =>
+    run(url, theirs.key, SUBSCRIBE, { input: { slug: theirs.slug, address, language } })
   for (const language of ['DE', 'FR', 'EN'])
-    await subscribe({ email: `${language.toLowerCase()}@many.example`, language })
-  await subscribe({ webhook: `${receiver.url}/many`, language: 'DE' })
+    await subscribe({ email: `${language.toLowerCase()}@many.example` }, language)
+  await subscribe({ webhook: `${receiver.url}/many` }, 'DE')
   const created = await run(
     url,
     theirs.key,
@@ -365,7 +365,7 @@ test('the form of a service has the service checked', async () => {
 
 test('the page of a webhook shows its signing secret and rotates it', async () => {
   const { subscriber } = await run(url, mine.key, SUBSCRIBE, {
-    input: { slug: mine.slug, webhook: `${receiver.url}/page` },
+    input: { slug: mine.slug, address: { webhook: `${receiver.url}/page` } },
   })
   expect(subscriber).toMatchObject({ state: 'ACTIVE' })
   await mine.incident('For the webhook')

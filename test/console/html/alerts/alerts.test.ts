@@ -89,7 +89,7 @@ test('a channel is created, tested, notified of an outage, acknowledged by its l
   receiver.answer = () => ({ status: 200 })
 
   const tcp = { host: '127.0.0.1', port: await freePort() }
-  await mutateAs(editor, { name: 'Database', failureThreshold: 1, intervalSeconds: 60, tcp })
+  await mutateAs(editor, { name: 'Database', failureThreshold: 1, intervalSeconds: 60, probe: { tcp } })
   const [down] = await receiver.arrived(1, ({ body }) => JSON.parse(body).type === 'monitor.down')
   const { acknowledge_url: url } = JSON.parse(down?.body ?? '').data
   expect((await editor.get('alerts')).html).toMatch(/Down: Database[\s\S]*Acknowledge/)
