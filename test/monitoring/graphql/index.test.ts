@@ -212,7 +212,7 @@ describe('a monitor', () => {
       code: 'INVALID_INPUT',
       issues: [
         {
-          path: ['http', 'headers', '0', 'value'],
+          path: ['probe', 'http', 'headers', '0', 'value'],
           message: 'must be sent again: a secret is kept only while the scheme, host, port and proxy stay the same',
         },
       ],
