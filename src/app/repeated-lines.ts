@@ -1,3 +1,4 @@
+import { errorIdStart } from '../core/error-id.ts'
 import { isJsonObject } from '../core/json-object.ts'
 import type { Clock } from '../core/time.ts'
 
@@ -16,6 +17,8 @@ export interface RepeatedLines {
 interface Kind {
   readonly level: number
   readonly msg: string
+  /** How the ids of its errors begin, such as `3f0c9a…`; absent: it has none. */
+  readonly errorIds?: string
   written: number
   leftOut: number
 }
@@ -34,7 +37,7 @@ export function createRepeatedLines(write: (line: string) => void, now: Clock): 
       const content = isCounted(line) ? contentOf(line) : null
       if (content === null) return write(line)
       const key = kindOf(content)
-      const kind = kinds.get(key) ?? { level: content.level, msg: content.msg, written: 0, leftOut: 0 }
+      const kind = kinds.get(key) ?? newKind(content)
       if (kind.written === 0 && kinds.size < MAX_KINDS) kinds.set(key, kind)
       if (kind.written >= MAX_PER_MINUTE) kind.leftOut += 1
       else {
@@ -43,10 +46,12 @@ export function createRepeatedLines(write: (line: string) => void, now: Clock): 
       }
     },
     report() {
-      for (const { level, msg, leftOut } of kinds.values()) {
+      for (const { level, msg, errorIds, leftOut } of kinds.values()) {
         if (leftOut === 0) continue
         const time = now().toISOString()
-        write(`${JSON.stringify({ level, time, repeated: leftOut, msg: `${leftOut} more of these: ${msg}` })}\n`)
+        write(
+          `${JSON.stringify({ level, time, repeated: leftOut, errorIds, msg: `${leftOut} more of these: ${msg}` })}\n`,
+        )
       }
       kinds.clear()
     },
@@ -64,11 +69,18 @@ interface Content {
   readonly level: number
   readonly msg: string
   readonly err: Readonly<Record<string, unknown>>
+  readonly errorId: unknown
 }
 
 function contentOf(line: string): Content | null {
-  const { level, msg, err }: Record<string, unknown> = JSON.parse(line)
-  return typeof level === 'number' ? { level, msg: String(msg ?? ''), err: isJsonObject(err) ? err : {} } : null
+  const { level, msg, err, errorId }: Record<string, unknown> = JSON.parse(line)
+  if (typeof level !== 'number') return null
+  return { level, msg: String(msg ?? ''), err: isJsonObject(err) ? err : {}, errorId }
+}
+
+function newKind({ level, msg, errorId }: Content): Kind {
+  const ids = typeof errorId === 'string' ? { errorIds: `${errorIdStart(errorId)}…` } : {}
+  return { level, msg, ...ids, written: 0, leftOut: 0 }
 }
 
 function kindOf({ level, msg, err }: Content): string {

@@ -5,6 +5,7 @@ import { afterEach, describe, expect, test, vi } from 'vitest'
 import { createBoundedLog, createLog, logDestination } from '../../src/app/log.ts'
 import { escapeControls } from '../../src/core/control-characters.ts'
 import { MINUTE } from '../../src/core/time.ts'
+import { logUnexpected } from '../../src/http/response/errors.ts'
 import { temporaryDirectory } from '../support/scratch.ts'
 
 afterEach(() => {
@@ -164,12 +165,28 @@ describe('lines that repeat', () => {
     expect(lines).toHaveLength(10)
     minute()
     expect(read().slice(10)).toEqual([
-      { level: 50, time: '2026-11-28T12:01:00.000Z', repeated: 490, msg: '490 more of these: http: unexpected error' },
+      {
+        ...{ level: 50, time: '2026-11-28T12:01:00.000Z', repeated: 490, errorIds: 'e0…' },
+        msg: '490 more of these: http: unexpected error',
+      },
     ])
     minute()
     expect(lines).toHaveLength(11)
     log.error({ err: fail('again') }, 'http: unexpected error')
     expect(read().at(-1)).toMatchObject({ err: { message: 'again' } })
+  })
+
+  test('can be found by the id of an error that was only counted', () => {
+    const { log, minute, read } = memoryLog()
+    const ids = Array.from({ length: 300 }, (_, n) => logUnexpected(fail(`text ${n}`), log))
+    expect(new Set(ids).size).toBe(300)
+    minute()
+    const start = ids.at(-1)?.slice(0, 6) ?? ''
+    const found = read().filter((line) => JSON.stringify(line).includes(start))
+    expect(found).toHaveLength(11)
+    expect(found[0]).toMatchObject({ err: { type: 'RangeError', message: 'text 0' } })
+    expect(found.at(-1)).toMatchObject({ repeated: 290, errorIds: `${start}…` })
+    expect(logUnexpected(other('text'), log).slice(0, 6)).not.toBe(start)
   })
 
   test('are of one kind only with the same level, message and place', () => {

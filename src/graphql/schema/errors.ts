@@ -17,6 +17,7 @@
 
 import { GraphQLError } from 'graphql'
 import type { Logger } from 'pino'
+import { newErrorId } from '../../core/error-id.ts'
 import type { ErrorCode as Code, Issue } from '../../core/errors.ts'
 import {
   Conflict,
@@ -31,7 +32,6 @@ import {
   Unauthenticated,
   Unavailable,
 } from '../../core/errors.ts'
-import { randomText } from '../../core/id.ts'
 import type { Clock } from '../../core/time.ts'
 import { refusedText } from '../../database/connection/refused-text.ts'
 import { unavailability } from '../../database/connection/unavailable.ts'
@@ -218,7 +218,7 @@ export function maskError(error: unknown, { log, now }: Reporting): GraphQLError
   }
   const own = error instanceof GraphQLError && original instanceof GraphQLError ? fromGraphql(error) : null
   if (own !== null) return own
-  const errorId = randomText(12)
+  const errorId = newErrorId(original)
   log.error({ err: original, errorId }, 'graphql: unexpected error')
   return new GraphQLError('An unexpected error occurred on the server.', {
     ...place,
