@@ -13,6 +13,7 @@ import type { Caller } from './request/caller.ts'
 import { hostError, originForm } from './request/host-header.ts'
 import { lengthRefusal, type Refusal } from './request/request-limits.ts'
 import { inRequestSpan, noteRoute } from './request/request-span.ts'
+import { dropUnreadableCookies, escapesProblem } from './request/text-escapes.ts'
 import { earlyRefusal } from './response/early-refusal.ts'
 import { PrivateResponse } from './response/private-response.ts'
 import { refuseConnection } from './response/raw-refusal.ts'
@@ -101,8 +102,9 @@ export function createHttpServer(handlers: {
     if (isClosing) response.setHeader('Connection', 'close')
     response.on('close', onRequestClosed)
     const refusal = refusalOf(request)
-    if (refusal !== null) refuse(response, refusal.status, refusal.message)
+    if (refusal !== null) refuseInProtocol(request, response, refusal)
     else {
+      dropUnreadableCookies(request)
       request.url = originForm(request.url ?? '')
       admit(request, {
         served: () => serve(request, response),
@@ -152,6 +154,7 @@ export function createHttpServer(handlers: {
     else {
       admit(request, {
         served() {
+          dropUnreadableCookies(request)
           if (isClosing) refuseConnection(socket, 503)
           else if (websocket && isGraphql(request)) websocket.upgrade(request, socket, head)
           else refuseConnection(socket, 404)
@@ -234,6 +237,12 @@ function refuse(response: ServerResponse, status: number, sentence: string): voi
   response.writeHead(status, refusalHeaders).end(`${sentence}\n`)
 }
 
+/** Refuses a malformed request before it reaches a route, as its route would. */
+function refuseInProtocol(request: IncomingMessage, response: ServerResponse, { status, message }: Refusal): void {
+  const { headers, body } = earlyRefusal(request, 'INVALID_INPUT', message)
+  response.writeHead(status, { Connection: 'close', ...headers }).end(body)
+}
+
 const refusalHeaders = { Connection: 'close', 'Content-Type': 'text/plain; charset=utf-8' }
 const TOO_MANY_BODIES = 'Too many large requests are being received. Try again soon.'
 
@@ -241,7 +250,7 @@ const TOO_MANY_BODIES = 'Too many large requests are being received. Try again s
 function refusalOf(request: IncomingMessage): Refusal | null {
   const tooLong = lengthRefusal(request)
   if (tooLong !== null) return tooLong
-  const message = hostError(request)
+  const message = hostError(request) ?? escapesProblem(request)
   return message === null ? null : { status: 400, message }
 }
 

@@ -75,7 +75,6 @@ describe('an unknown path', () => {
     '/docs/../src/core/config.ts',
     '/docs/%2e%2e/%2e%2e/package.json',
     '/assets/..%2f..%2fpackage.json',
-    '/%00',
     '/%',
     `/${'a'.repeat(4000)}`,
     '/__proto__',
@@ -96,6 +95,35 @@ test('an address or a header that is too long is refused', async () => {
   }
   expect(await status(`GET / HTTP/1.1\r\nHost: x\r\nAccept-Language: ${'a,'.repeat(1000)}`)).toBe('HTTP/1.1 431')
   expect(await status(`GET / HTTP/1.1\r\nHost: x\r\nCookie: ${'a=1;'.repeat(1000)}`)).toBe('HTTP/1.1 200')
+})
+
+describe('an address with escapes that are no text', () => {
+  const none = ['%00', 'a%2F%00b', '%ff', '%c0%80', '%e0%80%af', '%ed%a0%80', '%f4%90%80%80', '%e2%82']
+  const ask = (path: string, more = '') =>
+    sendRaw(url, `GET ${path} HTTP/1.1\r\nHost: x\r\n${more}Connection: close\r\n\r\n`)
+
+  test.each(none)('%s is refused in the caller’s protocol', async (escapes) => {
+    for (const path of [`/${escapes}`, `/status/${escapes}`, `/?q=${escapes}`, `/docs/search?q=1&a=${escapes}`]) {
+      expect(await ask(path)).toMatch(/^HTTP\/1.1 400 .*text\/plain/s)
+    }
+    for (const path of [`/api/v1/heartbeats/${escapes}`, `/status/a/api/v2/${escapes}.json`])
+      expect(await ask(path)).toMatch(/^HTTP\/1.1 400 .*\{"error":\{"code":"INVALID_INPUT"/s)
+    for (const path of [`/graphql?query=${escapes}`, `/graphql/sha256:${escapes}`])
+      expect(await ask(path)).toMatch(/^HTTP\/1.1 400 .*\{"errors":\[\{"message":/s)
+    const upgrade = 'Upgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n'
+    expect(await ask(`/graphql?a=${escapes}`, upgrade)).toMatch(/^HTTP\/1.1 400 /)
+  })
+
+  test.each(['/?q=100%', '/?q=%zz', '/?q=%C3%A4%F0%9F%98%80', '/?q=%2500', '/?q=%ef%bf%bf'])(
+    '%s is not one',
+    async (path) => {
+      expect(await ask(path)).toMatch(/^HTTP\/1.1 200 /)
+    },
+  )
+
+  test('in a cookie does not lock its owner out', async () => {
+    expect(await ask('/', `Cookie: other=%ff; allclear_x=%00; a=b\r\n`)).toMatch(/^HTTP\/1.1 200 /)
+  })
 })
 
 describe('malformed requests', () => {

@@ -2,6 +2,7 @@ import type { Context as HttpContext } from 'hono'
 import { HTTPException } from 'hono/http-exception'
 import type { ContentfulStatusCode } from 'hono/utils/http-status'
 import type { Logger } from 'pino'
+import { newErrorId } from '../../core/error-id.ts'
 import type { ErrorCode } from '../../core/errors.ts'
 import {
   Conflict,
@@ -16,7 +17,6 @@ import {
   Unauthenticated,
   Unavailable,
 } from '../../core/errors.ts'
-import { randomText } from '../../core/id.ts'
 import { refusedText } from '../../database/connection/refused-text.ts'
 import { unavailability } from '../../database/connection/unavailable.ts'
 import { secondsUntil } from './limit-headers.ts'
@@ -91,7 +91,7 @@ export function errorResponse(c: HttpContext, error: unknown, now: Date, log: Lo
 
 /** Logs an unexpected error and returns the id under which it is logged. */
 export function logUnexpected(error: unknown, log: Logger): string {
-  const errorId = randomText(12)
+  const errorId = newErrorId(error)
   log.error({ err: error, errorId }, 'http: unexpected error')
   return errorId
 }

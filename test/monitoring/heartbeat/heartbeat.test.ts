@@ -253,7 +253,7 @@ describe('a job that calls its URL', () => {
 })
 
 describe('an invalid URL', () => {
-  test.each(['x', '0'.repeat(32), '0'.repeat(500), '%00', 'a%2fb', '..%2f'])('%.20s is not found', async (token) => {
+  test.each(['x', '0'.repeat(32), '0'.repeat(500), 'a%2fb', '..%2f'])('%.20s is not found', async (token) => {
     for (const path of [token, `${token}/fail`]) {
       const [status, error] = await body(await call(path))
       expect([status, error.error.code]).toEqual([404, 'NOT_FOUND'])
