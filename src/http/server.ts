@@ -3,6 +3,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { createKeyLimiter } from '../core/concurrency/key-limiter.ts'
+import { onBehalfOf } from '../core/concurrency/owner.ts'
 import { StartError } from '../core/errors.ts'
 import { clientSubject } from '../core/ip-address.ts'
 import type { Tracer } from '../core/telemetry/tracing.ts'
@@ -141,6 +142,13 @@ export function createHttpServer(handlers: {
   }
 
   function answer(request: IncomingMessage, response: ServerResponse): void {
+    onBehalfOf(
+      () => clientSubject(callerOf(request).address),
+      () => route(request, response),
+    )
+  }
+
+  function route(request: IncomingMessage, response: ServerResponse): void {
     if (graphql && isGraphql(request) && !isForGraphiql(request)) {
       if (tracer) noteRoute(request, '/graphql')
       void graphql(request, response, { caller: callerOf(request) })

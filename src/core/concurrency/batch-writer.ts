@@ -1,3 +1,5 @@
+import { OURS, onBehalfOf } from './owner.ts'
+
 /**
  * Gathers items and writes them in batches, one at a time, because a statement costs as much as many rows. Items that
  * arrive during a write go into the next batch.
@@ -94,7 +96,7 @@ export function createBatchWriter<T>(options: BatchWriterOptions<T>): BatchWrite
     add(item) {
       waiting.push(item)
       hasUrgent ||= isUrgent(item)
-      if (!isRunning) void run()
+      if (!isRunning) void onBehalfOf(() => OURS, run)
       else if (isReady()) endGathering()
     },
     get waiting() {

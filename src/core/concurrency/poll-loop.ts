@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from 'pino'
 import { MINUTE, SECOND } from '../time.ts'
 import { waitAtMost, withDeadline } from './deadline.ts'
+import { OURS, onBehalfOf } from './owner.ts'
 
 /**
  * The state of a loop. `busy`: the current run is slow, because it has much to do or waits; `failing`: the last run
@@ -89,7 +90,7 @@ export function startPollLoop(work: () => Promise<number>, options: PollLoopOpti
     }
   }
 
-  const running = run()
+  const running = onBehalfOf(() => OURS, run)
   return {
     state: () => loopState(startedAt, hasFailed),
     wake: () => wake(),

@@ -3,13 +3,17 @@ import { Duplex } from 'node:stream'
 import type { Worker } from 'node:worker_threads'
 import type pg from 'pg'
 import { isTimeSliceOver } from '../../core/concurrency/time-slice.ts'
-import { MINUTE } from '../../core/time.ts'
+import { MINUTE, SECOND } from '../../core/time.ts'
 import { createPool } from '../connection/pool.ts'
 import { LONG_DEADLINE } from '../connection/statement-deadline.ts'
 import { takeThread } from './early-opening.ts'
 import { asOpenError, holdsDatabase } from './embedded-directory.ts'
 import { openInThread } from './embedded-thread.ts'
+import { takeTurns } from './turns.ts'
 import { unpack } from './unpack.ts'
+
+/** How long a statement waits for the connection. */
+const CONNECTION_TIMEOUT_MS = 10 * SECOND
 
 /** The embedded PostgreSQL: one session, in a worker thread, used by `pg` over a stream instead of a socket. */
 export interface Embedded {
@@ -61,18 +65,21 @@ export async function openedEmbedded(directory: string, thread: Worker, opened: 
   const backend = await createBackend(thread, opened).catch(async (error: unknown) => {
     throw await asOpenError(error, directory)
   })
-  const pool = createPool({
-    // Set here, because `pg` takes defaults from PGUSER, PGOPTIONS and similar variables.
-    user: 'postgres',
-    database: 'postgres',
-    options: '-c TimeZone=UTC',
-    ssl: false,
-    max: 1,
-    pipeline: true,
-    connectionTimeoutMillis: 10_000,
-    idleTimeoutMillis: 0,
-    stream: () => connectionTo(backend),
-  })
+  const pool = takeTurns(
+    createPool({
+      // Set here, because `pg` takes defaults from PGUSER, PGOPTIONS and similar variables.
+      user: 'postgres',
+      database: 'postgres',
+      options: '-c TimeZone=UTC',
+      ssl: false,
+      max: 1,
+      pipeline: true,
+      connectionTimeoutMillis: CONNECTION_TIMEOUT_MS,
+      idleTimeoutMillis: 0,
+      stream: () => connectionTo(backend),
+    }),
+    CONNECTION_TIMEOUT_MS,
+  )
   return {
     pool,
     failure: backend.failure,

@@ -1,4 +1,5 @@
 import type { WebSocket } from 'ws'
+import { onBehalfOf } from '../../core/concurrency/owner.ts'
 import { isTimeSliceOver, nextTimeSlice } from '../../core/concurrency/time-slice.ts'
 import { addressFamily, subnet64 } from '../../core/ip-address.ts'
 
@@ -26,20 +27,25 @@ export function takeInTurns(
   take: (message: string) => void,
 ): void {
   const waiting: string[] = []
+  const takeOwn = (message: string) =>
+    onBehalfOf(
+      () => ownerOf(address),
+      () => take(message),
+    )
 
   async function takeWaiting(): Promise<void> {
     socket.pause()
     while (waiting.length > 0) {
       await nextTimeSlice(ownerOf(address))
       const [message = ''] = waiting.splice(0, 1)
-      if (socket.readyState === socket.OPEN) take(message)
+      if (socket.readyState === socket.OPEN) takeOwn(message)
     }
     socket.resume()
   }
 
   socket.on('message', (data) => {
     const message = String(data)
-    if (waiting.length === 0 && !isTimeSliceOver()) return take(message)
+    if (waiting.length === 0 && !isTimeSliceOver()) return takeOwn(message)
     waiting.push(message)
     if (waiting.length === 1) void takeWaiting()
   })
