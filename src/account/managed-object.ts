@@ -1,7 +1,9 @@
 import { requireScope } from '../core/access.ts'
 import type { Context } from '../core/context.ts'
 import { ManagedByFile, NotFound } from '../core/errors.ts'
+import { insertRows } from '../database/insert-rows.ts'
 import { change } from '../event-log/change.ts'
+import type { ManagedObject as ManagedObjectRow } from '../generated/prisma/client.ts'
 import type { EventKind } from '../generated/prisma/enums.ts'
 import { fieldName } from './field-name.ts'
 
@@ -36,6 +38,44 @@ export async function readManagedObject(
   if (row === null) return null
   const { file, section, key, fields, locksMembers, unlockedAt } = row
   return { id, file, section, key, members: Object.keys(fields as object), locksMembers, unlockedAt }
+}
+
+/** Reads the rows of all objects of an organization that files manage, sorted by section and key. */
+export function readManagedObjects({ db }: Pick<Context, 'db'>, organizationId: string): Promise<ManagedObjectRow[]> {
+  return db.managedObject.findMany({ where: { organizationId }, orderBy: [{ section: 'asc' }, { key: 'asc' }] })
+}
+
+/** The object of a file that was applied. */
+export type AppliedObject = Omit<ManagedObjectRow, 'locksMembers' | 'unlockedAt'>
+
+/**
+ * Replaces the rows of the objects that a file manages, within the transaction of a change, and locks their fields or not.
+ * @param keepsAbsent whether the rows of objects that are no longer in the file stay.
+ */
+export async function replaceManagedObjects(
+  { db }: Pick<Context, 'db'>,
+  organizationId: string,
+  {
+    file,
+    keepsAbsent,
+    locksMembers,
+    rows,
+  }: {
+    readonly file: string
+    readonly keepsAbsent: boolean
+    readonly locksMembers: boolean
+    readonly rows: readonly AppliedObject[]
+  },
+): Promise<void> {
+  const written = rows.map(({ section, key }) => `${section}.${key}`)
+  await db.$executeRaw`
+    DELETE FROM "ManagedObject" WHERE "organizationId" = ${organizationId} AND file = ${file}
+      AND (NOT ${keepsAbsent}::bool OR section || '.' || key = ANY (${written}::text[]))`
+  await insertRows(
+    db,
+    'ManagedObject',
+    rows.map((row) => ({ ...row, locksMembers, unlockedAt: null })),
+  )
 }
 
 /** Returns whether only its file may change the fields of an object. */

@@ -74,6 +74,12 @@ export async function consumeMany(
   return taken > 0
 }
 
+/** Gives one unit of a day back to each of the subjects that have consumed any. */
+export async function giveBackMany({ db }: Pick<Context, 'db'>, subjects: readonly string[], day: Date): Promise<void> {
+  await db.$executeRaw`
+    UPDATE "UsageCounter" SET count = count - 1 WHERE subject = ANY (${subjects}::text[]) AND day = ${day}::date AND count > 0`
+}
+
 /** Returns how much of their daily quotas subjects have consumed. Subjects that have consumed nothing are absent. */
 export async function consumedBy(
   { db }: Pick<Context, 'db'>,

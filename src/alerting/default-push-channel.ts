@@ -1,3 +1,4 @@
+import { markPushChannel, readOrganization } from '../account/organization/organization-queries.ts'
 import type { Context } from '../core/context.ts'
 import { newId } from '../core/id.ts'
 import type { SecretBox } from '../core/secret-box.ts'
@@ -33,9 +34,9 @@ export async function createDefaultPushChannels(ctx: Context & { readonly seal: 
 
 function createDefault(ctx: Context & { readonly seal: SecretBox }, organizationId: string): Promise<void> {
   return change(ctx, organizationId, async (tx) => {
-    const { pushChannelAt, lastSeq } = await tx.db.organization.findUniqueOrThrow({ where: { id: organizationId } })
+    const { pushChannelAt, lastSeq } = await readOrganization(tx, organizationId)
     if (pushChannelAt !== null) return [undefined]
-    await tx.db.organization.update({ where: { id: organizationId }, data: { pushChannelAt: tx.now() } })
+    await markPushChannel(tx, organizationId)
     if ((await tx.db.alertChannel.count({ where: { organizationId, kind: 'PUSH' } })) > 0) return [undefined]
     await startDispatch(tx.db, organizationId, lastSeq)
     const position = await tx.db.dispatch.findUnique({ where: { organizationId } })

@@ -1,33 +1,26 @@
+import { accountDueTimes } from '../account/due-times.ts'
 import { correctErasureTimes } from '../account/organization/erasure.ts'
+import { alertingDueTimes } from '../alerting/due-times.ts'
 import { correctFollowUpTimes } from '../alerting/follow-up.ts'
+import { billingDueTimes } from '../billing/due-times.ts'
 import type { Context } from '../core/context.ts'
 import type { DueTimes } from '../database/lease/set-back.ts'
 import { moveDueTimes, RECORD_MS, recordTime } from '../database/lease/set-back.ts'
-import { Prisma } from '../generated/prisma/client.ts'
+import { integrationDueTimes } from '../integration/due-times.ts'
+import { monitoringDueTimes } from '../monitoring/due-times.ts'
 import { correctRegions } from '../monitoring/watch/live-region.ts'
+import { notificationDueTimes } from '../notification/due-times.ts'
+import { statusDueTimes } from '../status/due-times.ts'
 
-/**
- * The due times that can be moved: whoever does the work finds out again whether it is due. Not those of heartbeats,
- * which would count as missed; `monitoring/schedule/reconcile-watches.ts` corrects them.
- */
+/** The due times of all rooms that move with the clock. */
 export const movedDueTimes: readonly DueTimes[] = [
-  {
-    table: 'Watch',
-    dueColumn: 'dueAt',
-    where: Prisma.sql`"monitorId" NOT IN (SELECT id FROM "Monitor" WHERE kind = 'HEARTBEAT')`,
-  },
-  { table: 'Delivery', dueColumn: 'dueAt' },
-  { table: 'PushDelivery', dueColumn: 'dueAt' },
-  { table: 'Alert', dueColumn: 'dueAt' },
-  { table: 'AlertDelivery', dueColumn: 'dueAt' },
-  { table: 'Integration', dueColumn: 'dueAt' },
-  { table: 'IncomingBody', dueColumn: 'retryAt' },
-  { table: 'Objective', dueColumn: 'dueAt' },
-  { table: 'Maintenance', dueColumn: 'dueAt' },
-  { table: 'MaintenanceSeries', dueColumn: 'dueAt' },
-  { table: 'CustomDomain', dueColumn: 'dueAt' },
-  { table: 'CheckPlanInvoice', dueColumn: 'dueAt' },
-  { table: 'Organization', dueColumn: 'checkPlanReminderAt' },
+  ...monitoringDueTimes,
+  ...notificationDueTimes,
+  ...alertingDueTimes,
+  ...integrationDueTimes,
+  ...statusDueTimes,
+  ...accountDueTimes,
+  ...billingDueTimes,
 ]
 
 /**

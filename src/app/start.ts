@@ -30,6 +30,7 @@ import { createSetupToken } from '../people/setup.ts'
 import { createAdvisoryHealth } from './advisory-health.ts'
 import { startBackground } from './background.ts'
 import { createParts } from './parts.ts'
+import { connectPorts } from './ports.ts'
 import { checkStartable } from './preflight.ts'
 import type { Progress } from './readiness.ts'
 import { createReadiness } from './readiness.ts'
@@ -74,6 +75,7 @@ export interface AppOptions {
  * @throws when a part cannot start, after stopping those that had started.
  */
 export async function startApp(options: AppOptions): Promise<App> {
+  connectPorts()
   const { config, log, now = null } = options
   const closers: Closers = []
   let stopped: Promise<readonly string[]> | undefined

@@ -1,12 +1,12 @@
 import { promisify } from 'node:util'
 import { gunzip } from 'node:zlib'
 import { z } from 'zod'
+import { replaceManagedObjects } from '../account/managed-object.ts'
 import type { AlertingContext } from '../alerting/context.ts'
 import { requireScope } from '../core/access.ts'
 import { Conflict } from '../core/errors.ts'
 import { SECOND } from '../core/time.ts'
 import { invalid, lineText, validate } from '../core/validation.ts'
-import { insertRows } from '../database/insert-rows.ts'
 import { change } from '../event-log/change.ts'
 import { pauseMonitor } from '../monitoring/monitor/pause.ts'
 import { deletionsAmong } from './deletion-limit.ts'
@@ -81,14 +81,8 @@ export async function applyConfiguration(ctx: AlertingContext, input: unknown): 
     if (plan.hash !== planHash)
       throw new Conflict('Something changed since this plan was made. Plan again and apply the new plan.')
     requireAllowed(plan, maxDeletions ?? null)
-    await removeRows(tx, organizationId, request, rows)
     await pauseCreated(tx, plan, rows, pausedMonitors ?? [])
-    const locksMembers = lock ?? true
-    await insertRows(
-      tx.db,
-      'ManagedObject',
-      rows.map((row) => ({ ...row, locksMembers, unlockedAt: null })),
-    )
+    await replaceManagedObjects(tx, organizationId, { ...request, locksMembers: lock ?? true, rows })
     return [plan]
   }
   return attempt((hasSavepoints) =>
@@ -119,19 +113,6 @@ async function pauseCreated(
   const isCreated = new Set(created.map(({ key }) => key))
   for (const { section, key, objectId } of rows)
     if (section === 'monitors' && isCreated.has(key)) await pauseMonitor(tx, objectId)
-}
-
-/** Removes the rows of a file's managed objects: those to be rewritten and, unless the file keeps absent objects, all others. */
-async function removeRows(
-  { db }: AlertingContext,
-  organizationId: string,
-  { file, keepsAbsent }: Pick<Request, 'file' | 'keepsAbsent'>,
-  rows: readonly { readonly section: string; readonly key: string }[],
-): Promise<void> {
-  const written = rows.map(({ section, key }) => `${section}.${key}`)
-  await db.$executeRaw`
-    DELETE FROM "ManagedObject" WHERE "organizationId" = ${organizationId} AND file = ${file}
-      AND (NOT ${keepsAbsent}::bool OR section || '.' || key = ANY (${written}::text[]))`
 }
 
 /** Runs a change without savepoints, which cost two statements per object, and repeats it with them if it requires one. */

@@ -1,3 +1,4 @@
+import { readManagedObjects } from '../account/managed-object.ts'
 import type { Database } from '../core/context.ts'
 import type { SecretBox } from '../core/secret-box.ts'
 import type { Existing } from './current.ts'
@@ -18,7 +19,7 @@ export async function exportConfiguration(
   organizationId: string,
 ): Promise<string> {
   const existing = await readExisting(ctx, organizationId, createDigest(ctx.seal, organizationId))
-  const managed = await ctx.db.managedObject.findMany({ where: { organizationId } })
+  const managed = await readManagedObjects(ctx, organizationId)
   const keys = assignKeys(existing, managed)
   const written = (each: Existing) => [
     keys.keyOf(each.id),

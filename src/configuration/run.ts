@@ -1,3 +1,4 @@
+import { readManagedObjects } from '../account/managed-object.ts'
 import type { AlertingContext } from '../alerting/context.ts'
 import { yieldAfterTimeSlice } from '../core/concurrency/time-slice.ts'
 import { DomainError } from '../core/errors.ts'
@@ -19,10 +20,7 @@ export async function run(given: AlertingContext, organizationId: string, reques
   const ctx: AlertingContext = { ...given, appliesFile: true }
   const digest = createDigest(ctx.seal, organizationId)
   const before = await readExisting(ctx, organizationId, digest)
-  const stored = await ctx.db.managedObject.findMany({
-    where: { organizationId },
-    orderBy: [{ section: 'asc' }, { key: 'asc' }],
-  })
+  const stored = await readManagedObjects(ctx, organizationId)
   const moved = movesOf(stored, request)
   const rows = stored.map((row) => {
     const move = moved.find(({ section, from }) => section === row.section && from === row.key)

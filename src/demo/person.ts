@@ -1,5 +1,6 @@
 import type { Context } from '../core/context.ts'
-import { newId, randomText } from '../core/id.ts'
+import { randomText } from '../core/id.ts'
+import { ensureOwner } from '../people/ensure-owner.ts'
 import { hashPassword } from '../people/password.ts'
 
 /** The person as whom the demo's visitor signs in to the console. */
@@ -16,24 +17,10 @@ export async function newDemoPerson(): Promise<DemoPerson> {
 }
 
 /** Ensures that the person exists, with the password of this run, as the operator and an owner of the organization. */
-export async function saveDemoPerson(
-  { db, now }: Pick<Context, 'db' | 'now'>,
+export function saveDemoPerson(
+  ctx: Pick<Context, 'db' | 'now'>,
   { email, passwordHash }: DemoPerson,
   organizationId: string,
 ): Promise<void> {
-  const createdAt = now()
-  const { id: userId } = await db.user.upsert({
-    where: { email },
-    create: {
-      id: newId('User'),
-      email,
-      name: 'Demo',
-      passwordHash,
-      emailProvenAt: createdAt,
-      isOperator: true,
-      createdAt,
-    },
-    update: { passwordHash },
-  })
-  await db.membership.createMany({ data: { organizationId, userId, role: 'OWNER', createdAt }, skipDuplicates: true })
+  return ensureOwner(ctx, { email, name: 'Demo', passwordHash }, organizationId)
 }

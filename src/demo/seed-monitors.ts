@@ -1,15 +1,15 @@
 import type { Context } from '../core/context.ts'
 import { newId } from '../core/id.ts'
 import { DAY, HOUR, MINUTE } from '../core/time.ts'
-import { change } from '../event-log/change.ts'
 import type { Prisma } from '../generated/prisma/client.ts'
 import type { MonitorState, ServiceStatus } from '../generated/prisma/enums.ts'
 import type { GroupOptions } from '../monitoring/group/group.ts'
 import { groupCause } from '../monitoring/group/group-cause.ts'
 import { judgeGroup } from '../monitoring/group/judge-group.ts'
+import type { PastState } from '../monitoring/monitor/monitor-with-history.ts'
+import { createWithHistory, retargetByName } from '../monitoring/monitor/monitor-with-history.ts'
 import { kindRules } from '../monitoring/monitor/probe-kinds.ts'
 import { watchId } from '../monitoring/monitor/watches.ts'
-import { monitorEvent } from '../monitoring/monitor-events.ts'
 import { BUCKETS, bucketOf } from '../monitoring/uptime/histogram.ts'
 import type { ServiceName } from './fixtures.ts'
 import * as fixtures from './fixtures.ts'
@@ -45,18 +45,15 @@ export async function seedMonitors(
     const moved = new Date(now.getTime() - MONITORING_GAP.daysAgo * DAY)
     const settings = { intervalSeconds: 60, timeoutMs: 10_000, failureThreshold: 2, recoveryThreshold: 1 }
     const watch = { id: watchId(id, REGION), region: REGION, state, stateSince, dueAt: now, lastKnownAt: now }
-    await change(ctx, organizationId, async ({ db }) => {
-      const monitor = await db.monitor.create({
-        data: {
-          ...{ id, organizationId, serviceId: ids.get(service) ?? null, name: service, kind: 'HTTP', options },
-          ...{ ...settings, state, stateSince, createdAt },
-          watches: { create: { ...watch, lastProbedAt: now, lastOutcome: 'UP', lastLatencyMs: latencyMs } },
-          intervals: { createMany: { data: intervals } },
-          gaps: { create: { startedAt: moved, endedAt: new Date(moved.getTime() + MONITORING_GAP.hours * HOUR) } },
-        },
-      })
-      await createHours(db, id, hourlyLatencies(latencyMs, now))
-      return [undefined, monitorEvent('MONITOR_CREATED', monitor)]
+    await createWithHistory(ctx, organizationId, {
+      monitor: {
+        ...{ id, serviceId: ids.get(service) ?? null, name: service, kind: 'HTTP', options },
+        ...{ ...settings, state, stateSince, createdAt },
+      },
+      watch: { ...watch, lastProbedAt: now, lastOutcome: 'UP', lastLatencyMs: latencyMs },
+      states: intervals,
+      gap: { startedAt: moved, endedAt: new Date(moved.getTime() + MONITORING_GAP.hours * HOUR) },
+      hours: hourlyLatencies(latencyMs, now),
     })
   }
   await seedGroup(ctx, organizationId, monitorIds, now)
@@ -80,16 +77,13 @@ async function seedGroup(
   const groupOptions = kindRules.GROUP.options.parse(options) as Prisma.InputJsonObject
   const settings = { intervalSeconds: 60, timeoutMs: 10_000, failureThreshold: 1, recoveryThreshold: 1 }
   const moved = new Date(now.getTime() - MONITORING_GAP.daysAgo * DAY)
-  await change(ctx, organizationId, async ({ db }) => {
-    const monitor = await db.monitor.create({
-      data: {
-        ...{ id, organizationId, name, kind: 'GROUP', options: groupOptions },
-        ...{ ...settings, state, stateSince, createdAt },
-        intervals: { createMany: { data: intervals } },
-        gaps: { create: { startedAt: moved, endedAt: new Date(moved.getTime() + MONITORING_GAP.hours * HOUR) } },
-      },
-    })
-    return [undefined, monitorEvent('MONITOR_CREATED', monitor)]
+  await createWithHistory(ctx, organizationId, {
+    monitor: {
+      ...{ id, name, kind: 'GROUP', options: groupOptions },
+      ...{ ...settings, state, stateSince, createdAt },
+    },
+    states: intervals,
+    gap: { startedAt: moved, endedAt: new Date(moved.getTime() + MONITORING_GAP.hours * HOUR) },
   })
 }
 
@@ -99,7 +93,7 @@ function groupIntervalsOf(
   rule: Pick<GroupOptions, 'require' | 'count'>,
   createdAt: Date,
   now: Date,
-): StateInterval[] {
+): PastState[] {
   const histories = services.map((service) => ({ service, intervals: stateIntervalsOf(service, createdAt, now) }))
   const times = histories.flatMap(({ intervals }) => intervals.map(({ startedAt }) => startedAt.getTime()))
   const starts: { at: Date; state: MonitorState; cause: string }[] = []
@@ -124,7 +118,7 @@ function groupIntervalsOf(
 /** Returns states as intervals, each to the start of the next. */
 const intervalsBetween = (
   starts: readonly { readonly at: Date; readonly state: MonitorState; readonly cause: string }[],
-): StateInterval[] =>
+): PastState[] =>
   starts.map(({ at, state, cause }, index) => ({
     startedAt: at,
     endedAt: starts[index + 1]?.at ?? null,
@@ -132,21 +126,12 @@ const intervalsBetween = (
     cause,
   }))
 
-/** Inserts the hours with one statement. With Prisma, so many rows and numbers take a second. */
-async function createHours(db: Context['db'], monitorId: string, hours: ReturnType<typeof hourlyLatencies>) {
-  await db.$executeRaw`
-    INSERT INTO "MonitorHour" ("monitorId", hour, up, degraded, down, unknown, latencies)
-    SELECT ${monitorId}, each.* FROM jsonb_to_recordset(${JSON.stringify(hours)}::jsonb)
-      AS each (hour timestamptz, up int, degraded int, down int, unknown int, latencies int[])`
-}
-
 /** Points the monitors of all demos at the current address of this service, which may have changed. */
 export async function retargetMonitors(ctx: Context): Promise<void> {
-  const name = { in: fixtures.monitoredServices.map(({ service }) => service) }
-  const options = { path: ['url'], string_ends_with: HEALTH_PATH }
-  await ctx.db.monitor.updateMany({
-    where: { kind: 'HTTP', name, options },
-    data: { options: healthProbeOptions(ctx) },
+  await retargetByName(ctx, {
+    names: fixtures.monitoredServices.map(({ service }) => service),
+    urlEnd: HEALTH_PATH,
+    options: healthProbeOptions(ctx),
   })
 }
 
@@ -157,15 +142,8 @@ function healthProbeOptions({ config: { HOST, PORT } }: Context): Prisma.InputJs
   return kindRules.HTTP.options.parse({ url: `http://${host}:${PORT}${HEALTH_PATH}` }) as Prisma.InputJsonObject
 }
 
-interface StateInterval {
-  readonly startedAt: Date
-  readonly endedAt: Date | null
-  readonly state: MonitorState
-  readonly cause: string
-}
-
 /** Returns the states of a service's monitor in order of time, derived from the fixtures' incidents. */
-function stateIntervalsOf(service: ServiceName, createdAt: Date, now: Date): StateInterval[] {
+function stateIntervalsOf(service: ServiceName, createdAt: Date, now: Date): PastState[] {
   const starts: { at: Date; state: MonitorState; cause: string }[] = [
     { at: createdAt, state: 'PENDING', cause: '' },
     { at: new Date(createdAt.getTime() + MINUTE), state: 'UP', cause: '200 OK' },

@@ -2,9 +2,10 @@ import type { Context, SignedInUser, SqlContext } from '../core/context.ts'
 import { transaction } from '../core/context.ts'
 import { NotFound, Unauthenticated } from '../core/errors.ts'
 import { sqlTransaction } from '../database/sql-transaction.ts'
-import type { Prisma } from '../generated/prisma/client.ts'
+import { Prisma } from '../generated/prisma/client.ts'
 import type { NewEvent } from './event.ts'
 import { appendEvents, keyIdOf } from './event.ts'
+import { logOwner } from './log-owner.ts'
 
 /** The result of a change, followed by its events in order. */
 export type ChangeResult<T> = readonly [result: T, ...events: NewEvent[]]
@@ -119,14 +120,11 @@ async function afterLock(tx: SqlContext, locked: Promise<void>): Promise<SqlCont
  */
 async function lock({ db, actor }: SqlContext, organizationId: string): Promise<void> {
   const { sessionId = null, role = null } = actor.kind === 'user' ? sessionIn(actor, organizationId) : {}
-  const [organization] = await db.$queryRaw<{ deletedAt: Date | null; isRevoked: boolean }[]>`
-    SELECT "deletedAt",
-      EXISTS (SELECT FROM "ApiKey" WHERE id = ${keyIdOf(actor)} AND "revokedAt" IS NOT NULL)
-        OR (${sessionId}::text IS NOT NULL AND NOT EXISTS (
-          SELECT FROM "Session" JOIN "Membership" USING ("userId")
-          WHERE "Session".id = ${sessionId} AND "Membership"."organizationId" = ${organizationId} AND role::text = ${role}
-        )) AS "isRevoked"
-    FROM "Organization" WHERE id = ${organizationId} FOR NO KEY UPDATE`
+  const owner = logOwner.get()
+  const isRevoked = Prisma.sql`${owner.isKeyRevoked(keyIdOf(actor))} OR ${owner.isSessionOver(sessionId, organizationId, role)} AS "isRevoked"`
+  const [organization] = await db.$queryRaw<{ deletedAt: Date | null; isRevoked: boolean }[]>(
+    owner.lock(organizationId, isRevoked),
+  )
   // API keys and members lose access to a deleted organization at once. Payments and the operator keep theirs.
   if (!organization || (organization.deletedAt !== null && (actor.kind === 'apiKey' || actor.kind === 'user')))
     throw new NotFound('Organization not found.')

@@ -1,6 +1,9 @@
 import type { Context } from '../core/context.ts'
+import { plainRows } from '../database/sql-transaction.ts'
 import type { Event } from '../generated/prisma/client.ts'
+import { Prisma } from '../generated/prisma/client.ts'
 import type { EventKind } from '../generated/prisma/enums.ts'
+import { logOwner } from './log-owner.ts'
 
 type Db = Pick<Context, 'db'>
 
@@ -44,11 +47,11 @@ export async function readEventSubjects(
  * its age; null: the event still exists, or the position is that of the newest event.
  */
 export async function deletedAfter({ db }: Db, organizationId: string, position: number): Promise<Date | null> {
-  const log = await db.organization.findUnique({
-    where: { id: organizationId },
-    select: { lastSeq: true, eventsSince: true },
-  })
-  if (log === null || log.eventsSince === null || position >= log.lastSeq) return null
+  const [log] = await plainRows<{ lastSeq: number; eventsSince: Date | null }>(
+    db,
+    Prisma.sql`SELECT "lastSeq", "eventsSince" FROM ${logOwner.get().ends} WHERE id = ${organizationId}`,
+  )
+  if (log === undefined || log.eventsSince === null || position >= log.lastSeq) return null
   const where = { organizationId_seq: { organizationId, seq: position + 1 } }
   return (await db.event.findUnique({ where, select: { seq: true } })) === null ? log.eventsSince : null
 }

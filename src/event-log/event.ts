@@ -4,6 +4,7 @@ import type { DatabaseHandle } from '../database/client.ts'
 import { plainRows } from '../database/sql-transaction.ts'
 import type { ActorKind, Event, EventKind } from '../generated/prisma/client.ts'
 import { Prisma } from '../generated/prisma/client.ts'
+import { logOwner } from './log-owner.ts'
 
 /** An event to append. Its time and actor come from the context. */
 export interface NewEvent {
@@ -79,15 +80,16 @@ export async function appendEvents(
   if (!inTransaction(ctx.db)) throw new Error('Events must be appended in the transaction of their change.')
   if (events.length === 0) return
   const { actor } = ctx
+  const { advance, servicesOf } = logOwner.get()
   const numbered = events.map((event, index) => ({ ...event, after: events.length - 1 - index }))
   const statement = Prisma.sql`
     WITH log AS (
-      UPDATE "Organization" SET "lastSeq" = "lastSeq" + ${events.length} WHERE id = ${organizationId} RETURNING "lastSeq"
+      ${advance(organizationId, events.length)}
     ), written AS (
       INSERT INTO "Event" ("organizationId", seq, kind, at, since, "actorKind", "actorKeyId", "actorUserId", "subjectId", "subjectName", "updateId", "reportMonth", "tellSubscribers", "serviceIds")
       SELECT ${organizationId}, log."lastSeq" - event.after, event.kind::"EventKind", ${ctx.now()}::timestamptz, event.since,
         ${actorKindOf(actor)}::"ActorKind", ${keyIdOf(actor)}, ${userIdOf(actor)}, event."subjectId", event."subjectName", event."updateId", event."reportMonth",
-        COALESCE(event."notifySubscribers", true), ${servicesOfSubject} || COALESCE(event."serviceIds", '{}')
+        COALESCE(event."notifySubscribers", true), ${servicesOf(Prisma.sql`event."subjectId"`)} || COALESCE(event."serviceIds", '{}')
       FROM log, jsonb_to_recordset(${JSON.stringify(numbered)}::jsonb) AS event
         (after int, kind text, since timestamptz, "subjectId" text, "subjectName" text, "updateId" text, "reportMonth" text, "notifySubscribers" bool, "serviceIds" text[])
       RETURNING *
@@ -99,18 +101,6 @@ export async function appendEvents(
   if (ctx.db.$sendRaw) ctx.db.$sendRaw(statement)
   else await ctx.db.$queryRaw(statement)
 }
-
-/** Selects the services of an event's subject; `*` for an incident or a maintenance that affects no service. */
-const servicesOfSubject = Prisma.sql`CASE split_part(event."subjectId", '_', 1)
-  WHEN 'svc' THEN ARRAY[event."subjectId"]
-  WHEN 'grp' THEN ARRAY(SELECT id FROM "Service" WHERE "groupId" = event."subjectId")
-  WHEN 'inc' THEN COALESCE(
-    NULLIF(ARRAY(SELECT "serviceId" FROM "IncidentService" WHERE "incidentId" = event."subjectId"), '{}'),
-    ARRAY(SELECT '*' FROM "Incident" WHERE id = event."subjectId"))
-  WHEN 'mnt' THEN COALESCE(
-    NULLIF(ARRAY(SELECT "serviceId" FROM "MaintenanceService" WHERE "maintenanceId" = event."subjectId"), '{}'),
-    ARRAY(SELECT '*' FROM "Maintenance" WHERE id = event."subjectId"))
-  ELSE '{}'::text[] END`
 
 /** Reads up to `limit` events after a position, in order. */
 export async function readEventsAfter(

@@ -1,8 +1,11 @@
 import type { Context } from '../core/context.ts'
 import type { CountDeleted } from '../core/deleted-rows.ts'
 import { DELETE_BATCH } from '../core/deleted-rows.ts'
+import type { ErasedTable } from '../core/erased-table.ts'
 import { DAY } from '../core/time.ts'
+import { Prisma } from '../generated/prisma/client.ts'
 import { publicKinds } from './audience.ts'
+import { logOwner } from './log-owner.ts'
 
 /** The number of newest events that a log keeps at any age. Readers have the last of them in memory, without gaps. */
 export const NEWEST_KEPT = 1000
@@ -12,6 +15,9 @@ export interface EventRetention {
   /** Deletes a batch. Returns whether there may be more; pause before the next batch, so that other work can run. */
   deleteBatch(parts: Pick<Context, 'db' | 'now'>, count: CountDeleted): Promise<boolean>
 }
+
+/** The events of a deleted organization, which are erased with it. */
+export const erasedEvents: ErasedTable = { table: 'Event' }
 
 /** The progress of a run: an organization, and the position in its log. */
 interface Place {
@@ -37,14 +43,15 @@ export function createEventRetention(days: number): EventRetention {
       place ??= await nextLog({ db }, since, '')
       if (place === null) return false
       const { organizationId, at, seq } = place
+      const owner = logOwner.get()
       const [batch] = await db.$queryRaw<[Batch]>`
         WITH looked AS MATERIALIZED (
           SELECT ctid, seq, at, kind, "subjectId", "updateId" FROM "Event"
           WHERE "organizationId" = ${organizationId} AND at < ${since} AND (at, seq) > (${at}::timestamptz, ${seq}::int)
           ORDER BY at, seq LIMIT ${DELETE_BATCH}
         ), log AS (
-          SELECT id, least("lastSeq" - ${NEWEST_KEPT}, position.seq) AS until FROM "Organization"
-          LEFT JOIN "Dispatch" AS position ON position."organizationId" = id WHERE id = ${organizationId}
+          SELECT least("lastSeq" - ${NEWEST_KEPT}, ${owner.dispatchedUntil(organizationId)}) AS until FROM ${owner.ends}
+          WHERE id = ${organizationId}
         ), gone AS (
           DELETE FROM "Event" WHERE ctid = ANY (ARRAY(
             SELECT looked.ctid FROM looked, log
@@ -54,8 +61,11 @@ export function createEventRetention(days: number): EventRetention {
                   AND later."subjectId" = looked."subjectId" AND later.seq > looked.seq AND later.kind = looked.kind)))
           ) RETURNING at
         ), marked AS (
-          UPDATE "Organization" SET "eventsSince" = greatest("eventsSince", (SELECT max(at) FROM gone) + interval '1 ms')
-          WHERE id = ${organizationId} AND EXISTS (SELECT 1 FROM gone)
+          ${owner.markDeleted(
+            organizationId,
+            Prisma.sql`(SELECT max(at) FROM gone) + interval '1 ms'`,
+            Prisma.sql`EXISTS (SELECT 1 FROM gone)`,
+          )}
         )
         SELECT (SELECT count(*)::int FROM looked) AS looked, (SELECT count(*)::int FROM gone) AS gone, last.at, last.seq
         FROM (SELECT 1) AS one LEFT JOIN (SELECT at, seq FROM looked ORDER BY at DESC, seq DESC LIMIT 1) AS last ON true`
@@ -78,9 +88,9 @@ interface Batch {
 /** Returns the start of the next log with old events, in the order of organization ids; null: there is none. */
 async function nextLog({ db }: Pick<Context, 'db'>, since: Date, after: string): Promise<Place | null> {
   const [next] = await db.$queryRaw<{ id: string }[]>`
-    SELECT id FROM "Organization" AS organization
+    SELECT id FROM ${logOwner.get().ends}
     WHERE id > ${after} AND "lastSeq" > ${NEWEST_KEPT} AND EXISTS (
-      SELECT 1 FROM "Event" WHERE "organizationId" = organization.id AND at < ${since})
+      SELECT 1 FROM "Event" WHERE "organizationId" = log.id AND at < ${since})
     ORDER BY id LIMIT 1`
   return next === undefined ? null : before(next.id)
 }

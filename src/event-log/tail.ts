@@ -5,6 +5,7 @@ import { SECOND } from '../core/time.ts'
 import type { DatabaseHandle } from '../database/client.ts'
 import type { Event, PrismaClient } from '../generated/prisma/client.ts'
 import { announcedEvents, decodeCursor, listenToLogs, readEventsAfter } from './event.ts'
+import { logOwner } from './log-owner.ts'
 
 /**
  * Replaces events that cannot be read: the position is older than the retained log, or newer than its end, as after a
@@ -253,13 +254,13 @@ async function readLast(db: PrismaClient, organizationId: string): Promise<Event
 }
 
 async function lastSeq(db: PrismaClient, organizationId: string): Promise<number> {
-  const organization = await db.organization.findUnique({ where: { id: organizationId }, select: { lastSeq: true } })
-  return organization?.lastSeq ?? 0
+  const [end] = await readEnds(db, [organizationId])
+  return end?.lastSeq ?? 0
 }
 
 /** Returns the positions of the ends of logs. */
 function readEnds(db: PrismaClient, ids: readonly string[]): Promise<{ id: string; lastSeq: number }[]> {
-  return db.$queryRaw`SELECT id, "lastSeq" FROM "Organization" WHERE id = ANY (${[...ids]}::text[])`
+  return db.$queryRaw`SELECT id, "lastSeq" FROM ${logOwner.get().ends} WHERE id = ANY (${[...ids]}::text[])`
 }
 
 function appendToTail(tail: Tail, events: readonly Event[]): void {

@@ -8,7 +8,7 @@ import type { IncidentVisibility } from '../generated/prisma/enums.ts'
 import { IncomingMode } from '../generated/prisma/enums.ts'
 import { REOPEN_WITHIN_MS } from '../status/incident/incident.ts'
 import { openIncident } from '../status/incident/incident-opening.ts'
-import { addUpdate, hasRoomForUpdate } from '../status/incident/incident-updates.ts'
+import { addUpdate, hasRoomForUpdate, writeImpact } from '../status/incident/incident-updates.ts'
 import { severityOf } from '../status/service/service-status.ts'
 import { rulesOf } from './integration.ts'
 import type { IncomingAlert } from './kind/incoming.ts'
@@ -118,7 +118,7 @@ async function growIncident(
     status: incident.status,
     services: services.map(({ serviceId, status }) => ({ serviceId, status })),
   })
-  await tx.db.incident.update({ where: { id: incident.id }, data: { impact } })
+  await writeImpact(tx, incident.id, impact)
   await recordVersion(tx, integration.id, incident.id, incident.version + 1)
   return { note: 'Added to its incident.', events }
 }
@@ -144,7 +144,7 @@ async function fireAlert(tx: Context, integration: Integration, firing: Firing):
       services,
     })
     const impact = greaterImpact(former.impact, routing.impact)
-    await tx.db.incident.update({ where: { id: former.id }, data: { impact } })
+    await writeImpact(tx, former.id, impact)
     await keep({ id: former.id, version: former.version + 1 })
     await recordVersion(tx, integration.id, former.id, former.version + 1)
     return { note: 'Reopened its incident.', events }

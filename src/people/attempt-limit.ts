@@ -1,4 +1,4 @@
-import { consumeMany } from '../account/quota.ts'
+import { consumeMany, giveBackMany } from '../account/quota.ts'
 import type { Context } from '../core/context.ts'
 import { RateLimited } from '../core/errors.ts'
 import { clientSubject, wideClientSubject } from '../core/ip-address.ts'
@@ -202,7 +202,6 @@ async function consume(ctx: LimitContext, limits: readonly Limit[], message: str
   return { subjects: limits.map(({ subject }) => inWindow(subject)), day }
 }
 
-async function giveBack({ db }: Pick<Context, 'db'>, { subjects, day }: Counted): Promise<void> {
-  await db.$executeRaw`
-    UPDATE "UsageCounter" SET count = count - 1 WHERE subject = ANY (${subjects}::text[]) AND day = ${day}::date AND count > 0`
+async function giveBack(ctx: Pick<Context, 'db'>, { subjects, day }: Counted): Promise<void> {
+  await giveBackMany(ctx, subjects, day)
 }

@@ -1,15 +1,23 @@
 import { z } from 'zod'
 import { personBehind } from '../account/actor-name.ts'
+import {
+  countPageTokens,
+  deletePageToken,
+  insertPageToken,
+  listPageTokens,
+  readPageAccessRow,
+  writePageAccess,
+} from '../account/page/access-rows.ts'
 import type { Page } from '../account/page/page.ts'
 import { countEdit, findPage } from '../account/page/page.ts'
 import type { GuardedPage } from '../account/page/page-guard.ts'
-import { announcePage, PAGE_TOKEN_PREFIX } from '../account/page/page-guard.ts'
+import { PAGE_TOKEN_PREFIX } from '../account/page/page-guard.ts'
 import { requireConfirmation, requireScope } from '../core/access.ts'
 import type { Context } from '../core/context.ts'
 import { Conflict, NotFound, Unauthenticated } from '../core/errors.ts'
 import { hashSecret } from '../core/hash-secret.ts'
 import { hostName } from '../core/host-name.ts'
-import { isIdOf, newId } from '../core/id.ts'
+import { isIdOf } from '../core/id.ts'
 import { parseRange } from '../core/network-range.ts'
 import { hasChanges, requireVersion, versionInput } from '../core/optimistic-lock.ts'
 import { MINUTE } from '../core/time.ts'
@@ -58,22 +66,8 @@ export type PreparedAccess = z.infer<typeof pageAccessInput> & { readonly passwo
 
 /** Returns the access settings of a page. */
 export async function readPageAccess({ db }: Pick<Context, 'db'>, pageId: string): Promise<ShownAccess> {
-  const access = await db.pageAccess.findUnique({ where: { pageId } })
+  const access = await readPageAccessRow(db, pageId)
   return access ?? { kind: 'PUBLIC', mailDomains: [], ranges: [] }
-}
-
-/** Returns the kind of access of each page of an organization, by page id. Pages that are not in the map are public. */
-export async function pageAccessKinds(
-  { db }: Pick<Context, 'db'>,
-  organizationId: string,
-): Promise<ReadonlyMap<string, PageAccessKind>> {
-  const found = await db.pageAccess.findMany({ where: { organizationId }, select: { pageId: true, kind: true } })
-  return new Map(found.map(({ pageId, kind }) => [pageId, kind]))
-}
-
-/** Counts the read tokens of a page. */
-export function countPageTokens({ db }: Pick<Context, 'db'>, pageId: string): Promise<number> {
-  return db.pageToken.count({ where: { pageId } })
 }
 
 /**
@@ -123,7 +117,7 @@ export function setPageAccess(
 ): Promise<boolean> {
   const { kind } = access
   return change<boolean>(tx, organizationId, async ({ db, now }) => {
-    const before = await db.pageAccess.findUnique({ where: { pageId } })
+    const before = await readPageAccessRow(db, pageId)
     const fields = {
       kind,
       passwordHash: kind === 'PASSWORD' ? (access.passwordHash ?? before?.passwordHash ?? null) : null,
@@ -134,8 +128,7 @@ export function setPageAccess(
     if (before === null ? kind === 'PUBLIC' : !hasChanges(before, fields)) return [false]
     const generation = (before?.generation ?? 0) + 1
     const data = { ...fields, organizationId, generation, changedAt: now() }
-    await db.pageAccess.upsert({ where: { pageId }, create: { pageId, ...data }, update: data })
-    await announcePage(db, `${pageId}#${generation - 1}`)
+    await writePageAccess(db, pageId, data)
     return [true, { kind: 'PAGE_ACCESS_CHANGED', subjectId: pageId, subjectName: kind }]
   })
 }
@@ -173,21 +166,11 @@ export async function createPageToken(ctx: Context, input: unknown): Promise<Cre
   const { id: pageId } = await findPage(ctx.db, organizationId, named)
   const secret = PAGE_TOKEN_PREFIX + newSecret()
   const created = await change<CreatedPageToken>(ctx, organizationId, async (tx) => {
-    const { db, now } = tx
-    if ((await db.pageToken.count({ where: { pageId } })) >= MAX_TOKENS) {
+    if ((await countPageTokens(tx, pageId)) >= MAX_TOKENS) {
       throw new Conflict(`A page can have at most ${MAX_TOKENS} read tokens. Revoke one first.`)
     }
-    const token = await db.pageToken.create({
-      data: {
-        id: newId('PageToken'),
-        pageId,
-        organizationId,
-        name,
-        hash: hashSecret(secret),
-        createdById: await personBehind(tx),
-        createdAt: now(),
-      },
-    })
+    const hash = hashSecret(secret)
+    const token = await insertPageToken(tx, { pageId, organizationId, name, hash, createdById: await personBehind(tx) })
     return [
       { secret, token },
       { kind: 'PAGE_TOKEN_CREATED', subjectId: token.id, subjectName: name },
@@ -204,10 +187,8 @@ export async function revokePageToken(ctx: Context, id: string): Promise<PageTok
   const organizationId = requireScope(ctx, 'ADMIN')
   requireConfirmation(ctx)
   const revoked = await change<PageToken>(ctx, organizationId, async ({ db }) => {
-    const token = isIdOf('PageToken', id) ? await db.pageToken.findUnique({ where: { id, organizationId } }) : null
+    const token = isIdOf('PageToken', id) ? await deletePageToken(db, organizationId, id) : null
     if (token === null) throw new NotFound('Read token not found.')
-    await db.pageToken.delete({ where: { id } })
-    await announcePage(db, id)
     return [token, { kind: 'PAGE_TOKEN_REVOKED', subjectId: id, subjectName: token.name }]
   })
   return revoked
@@ -216,10 +197,7 @@ export async function revokePageToken(ctx: Context, id: string): Promise<PageTok
 /** Returns the read tokens of a page, newest first. Requires a key with scope ADMIN. */
 export function pageTokens(ctx: Context, pageId: string): Promise<PageToken[]> {
   const organizationId = requireScope(ctx, 'ADMIN')
-  return ctx.db.pageToken.findMany({
-    where: { pageId, organizationId },
-    orderBy: [{ createdAt: 'desc' }, { id: 'asc' }],
-  })
+  return listPageTokens(ctx, organizationId, pageId)
 }
 
 /**

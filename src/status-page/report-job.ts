@@ -1,9 +1,10 @@
 import { readPage } from '../account/page/page.ts'
+import { advanceReportedMonth, recordReportedMonth } from '../account/page/page-rows.ts'
 import type { Context } from '../core/context.ts'
 import { NotFound } from '../core/errors.ts'
 import { change } from '../event-log/change.ts'
-import type { Prisma } from '../generated/prisma/client.ts'
 import type { ReportContent } from '../notification/content/payload.ts'
+import { storeReportContent } from '../notification/content/report-content.ts'
 import { pagesWithReportReaders } from '../notification/subscriber/report-subscription.ts'
 import type { MonthlyReport, ReportedPage } from './monthly-report.ts'
 import { completeMonths, lastCompleteMonth, readReport } from './monthly-report.ts'
@@ -79,13 +80,10 @@ async function storeReport(
 ) {
   const { month } = report
   try {
-    await change(ctx, page.organizationId, async ({ db, now }) => {
+    await change(ctx, page.organizationId, async (tx) => {
       // Another worker may have done this already.
-      const where = { id: page.id, reportedMonth: { lt: month } }
-      const { count } = await db.page.updateMany({ where, data: { reportedMonth: month } })
-      if (count === 0) return [undefined]
-      const data = { pageId: page.id, month, content: content satisfies Prisma.InputJsonObject, createdAt: now() }
-      await db.pageReport.createMany({ data, skipDuplicates: true })
+      if (!(await advanceReportedMonth(tx, page.id, month))) return [undefined]
+      await storeReportContent(tx, page.id, month, content)
       return [undefined, { kind: 'REPORT_CREATED', subjectId: page.id, subjectName: page.name, reportMonth: month }]
     })
   } catch (error) {
@@ -94,8 +92,8 @@ async function storeReport(
   }
 }
 
-async function skipTo({ db }: Context, { id, reportedMonth, last }: DuePage): Promise<void> {
-  await db.page.updateMany({ where: { id, reportedMonth }, data: { reportedMonth: last } })
+async function skipTo(ctx: Context, { id, reportedMonth, last }: DuePage): Promise<void> {
+  await recordReportedMonth(ctx, { id, before: reportedMonth, month: last })
 }
 
 function contentOf({ services, incidents, recovery }: MonthlyReport, consolePath: string): ReportContent {

@@ -1,7 +1,10 @@
+import { connectPorts } from '../../src/app/ports.ts'
 import { readConfig } from '../../src/core/config.ts'
 import type { Actor, Context } from '../../src/core/context.ts'
 import type { PrismaClient } from '../../src/generated/prisma/client.ts'
 import { silent } from './scratch.ts'
+
+connectPorts()
 
 /** The current time in tests of the domain, unless a test sets another. */
 export const noon = new Date('2026-11-20T12:00:00.000Z')

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { requireConfirmation, requireOperator, requireOwnerOrKey, requireOwnOrganization } from '../../core/access.ts'
-import type { Actor, Context, Database } from '../../core/context.ts'
+import type { Actor, Context } from '../../core/context.ts'
 import { Conflict, NotFound } from '../../core/errors.ts'
 import { typeOfId } from '../../core/id.ts'
 import { DAY } from '../../core/time.ts'
@@ -8,7 +8,7 @@ import { invalid, validate } from '../../core/validation.ts'
 import { change } from '../../event-log/change.ts'
 import type { Organization } from '../../generated/prisma/client.ts'
 import { REVOKED_KEY_NOTIFICATION } from '../api-key/api-key.ts'
-import { tierLimits } from '../limits.ts'
+import { organizationData } from './organization-data.ts'
 
 /** How long a deleted organization can be restored. */
 export const GRACE = 7 * DAY
@@ -49,8 +49,7 @@ export async function deleteOrganization(ctx: Context, input: unknown): Promise<
     const deletedAt = now()
     const data = { deletedAt, erasureDueAt: new Date(deletedAt.getTime() + GRACE) }
     const organization = await db.organization.update({ where: { id }, data })
-    await stopMonitoring(db, id)
-    await stopNotifying(db, organization, deletedAt)
+    for (const { stop } of organizationData.get()) await stop?.(db, organization, deletedAt)
     await db.$executeRaw`SELECT pg_notify(${REVOKED_KEY_NOTIFICATION}, id) FROM "ApiKey" WHERE "organizationId" = ${id}`
     return [organization, { kind: 'ORGANIZATION_DELETED', subjectId: id, subjectName: organization.name }]
   })
@@ -71,40 +70,7 @@ export async function restoreOrganization(ctx: Context, id: string): Promise<Org
     if (end === null) return [before]
     if (end <= now()) throw new Conflict('The restore period of this organization is over.')
     const organization = await db.organization.update({ where: { id }, data: { deletedAt: null, erasureDueAt: null } })
-    await stopNotifying(db, organization, now())
-    await resumeMonitoring(db, organization, now())
+    for (const { resume } of organizationData.get()) await resume?.(db, organization, now())
     return [organization, { kind: 'ORGANIZATION_RESTORED', subjectId: id, subjectName: organization.name }]
   })
-}
-
-/** Stops all probes; paused monitors stay paused. Results of probes that are still running are ignored. */
-async function stopMonitoring(db: Database, organizationId: string): Promise<void> {
-  await db.watch.updateMany({ where: { monitor: { organizationId } }, data: { dueAt: null } })
-}
-
-/**
- * Resumes probes immediately. A heartbeat monitor that has reported before gets its interval and grace period until the next
- * report; for a heartbeat with a schedule, the scheduler computes when that is due.
- */
-async function resumeMonitoring(db: Database, { id, tier }: Organization, now: Date): Promise<void> {
-  const shortest = tierLimits[tier].minIntervalSeconds
-  await db.$executeRaw`
-    UPDATE "Watch" AS watch SET "dueAt" = CASE WHEN monitor.kind <> 'HEARTBEAT' OR monitor.options -> 'schedule' IS NOT NULL THEN ${now}::timestamptz
-      ELSE ${now}::timestamptz + (greatest(monitor."intervalSeconds", ${shortest}::int)
-        + coalesce((monitor.options ->> 'graceSeconds')::float8, 0)) * interval '1 second' END
-    FROM "Monitor" AS monitor
-    WHERE monitor.id = watch."monitorId" AND monitor."organizationId" = ${id} AND monitor."pausedBy" IS NULL
-      AND (monitor.kind <> 'HEARTBEAT' OR watch."lastCheckedAt" IS NOT NULL)`
-}
-
-/**
- * Skips undispatched events and cancels pending deliveries. Does not wait for locked deliveries: they are not sent, because their
- * organization is deleted.
- */
-async function stopNotifying(db: Database, { id, lastSeq }: Organization, at: Date): Promise<void> {
-  await db.dispatch.updateMany({ where: { organizationId: id }, data: { seq: lastSeq } })
-  await db.$executeRaw`
-    UPDATE "Delivery" SET status = 'CANCELLED', "dueAt" = NULL, "endedAt" = ${at}
-    WHERE id IN (
-      SELECT id FROM "Delivery" WHERE "organizationId" = ${id} AND status = 'PENDING' FOR UPDATE SKIP LOCKED)`
 }

@@ -2,38 +2,15 @@ import type { Context } from '../../core/context.ts'
 import { MINUTE } from '../../core/time.ts'
 import { withLongDeadline } from '../../database/connection/statement-deadline.ts'
 import { claimDue } from '../../database/lease/lease.ts'
+import { erasedEvents } from '../../event-log/retention.ts'
 import { Prisma } from '../../generated/prisma/client.ts'
 import { GRACE } from './deletion.ts'
+import { organizationData } from './organization-data.ts'
 
 /** A batch takes seconds. If its worker dies, another worker continues after this time. */
 const LEASE = 15 * MINUTE
 /** The maximum number of rows per statement, so that other statements do not wait long. */
 const BATCH = 5000
-
-const ofOrganization = (id: string) => Prisma.sql`"organizationId" = ${id}`
-const ofMonitors = (id: string) => Prisma.sql`"monitorId" IN (SELECT id FROM "Monitor" WHERE "organizationId" = ${id})`
-
-/** Tables that can be very large for an organization or are not deleted by cascade, in the order of erasure. */
-const erasedTables = [
-  ['ProbeResult', ofMonitors],
-  ['MonitorHour', ofMonitors],
-  ['MonitorInterval', ofMonitors],
-  ['MonitorGap', ofMonitors],
-  ['UptimeDay', ofOrganization],
-  ['Delivery', ofOrganization],
-  ['NotificationPayload', ofOrganization],
-  ['Subscriber', ofOrganization],
-  ['AlertDelivery', ofOrganization],
-  ['Alert', ofOrganization],
-  ['Suppression', ofOrganization],
-  ['Event', ofOrganization],
-  ['IncidentFile', ofOrganization],
-  ['IncidentUpdate', ofOrganization],
-  ['MaintenanceUpdate', ofOrganization],
-  ['Incident', ofOrganization],
-  ['Maintenance', ofOrganization],
-  ['Monitor', ofOrganization],
-] as const
 
 /**
  * Erases a batch of a deleted organization after its restore period: first its rows, then the organization with everything that is
@@ -61,12 +38,15 @@ export async function correctErasureTimes({ db, now }: Pick<Context, 'db' | 'now
     UPDATE "Organization" SET "erasureDueAt" = ${latest} WHERE "deletedAt" IS NOT NULL AND "erasureDueAt" > ${latest}`
 }
 
+const ofOrganization = (id: string) => Prisma.sql`"organizationId" = ${id}`
+
 /** Erases a batch. Returns whether nothing is left. */
 async function eraseBatch({ db }: Pick<Context, 'db'>, id: string): Promise<boolean> {
-  for (const [name, belonging] of erasedTables) {
+  const rooms = organizationData.get().flatMap(({ erased = [] }) => erased)
+  for (const { table: name, where = ofOrganization } of [...rooms, erasedEvents]) {
     const table = Prisma.raw(`"${name}"`)
     const count = await db.$executeRaw`
-      DELETE FROM ${table} WHERE ctid = ANY (ARRAY(SELECT ctid FROM ${table} WHERE ${belonging(id)} LIMIT ${BATCH}))`
+      DELETE FROM ${table} WHERE ctid = ANY (ARRAY(SELECT ctid FROM ${table} WHERE ${where(id)} LIMIT ${BATCH}))`
     if (count >= BATCH) return false
   }
   await db.organization.deleteMany({ where: { id } })

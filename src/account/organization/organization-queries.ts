@@ -33,6 +33,11 @@ export async function onlyOrganizationId({ db }: Db): Promise<string | null> {
   return only && others.length === 0 ? only.id : null
 }
 
+/** Records that an organization got its default alert channel, within the transaction of a change. */
+export async function markPushChannel({ db, now }: Pick<Context, 'db' | 'now'>, id: string): Promise<void> {
+  await db.organization.update({ where: { id }, data: { pushChannelAt: now() } })
+}
+
 /** The organizations that `listOrganizations` returns. */
 export interface OrganizationSearch {
   /** Part of the name, the slug or the contact address; empty: all organizations. */

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { isOperator, requireOperator, requireOwnOrganization, requireScope } from '../../core/access.ts'
 import type { Config } from '../../core/config.ts'
-import type { Context } from '../../core/context.ts'
+import type { Context, Database } from '../../core/context.ts'
 import { transaction } from '../../core/context.ts'
 import { emailAddress } from '../../core/email-address.ts'
 import { Conflict, NotFound } from '../../core/errors.ts'
@@ -20,6 +20,7 @@ import { requireUnlocked } from '../managed-object.ts'
 import type { LogoFile } from '../page/logo.ts'
 import { changedLogo, storeLogo } from '../page/logo.ts'
 import { settingsEdit, slugText } from '../page/page-settings.ts'
+import { organizationData } from './organization-data.ts'
 import { consumeSignUpQuota } from './sign-up.ts'
 
 const newOrganization = z.object({ name: nameText, slug: slugText, contactEmail: emailAddress })
@@ -92,11 +93,15 @@ export async function updateOrganization(ctx: Context, input: unknown, upload?: 
     await requireUnlocked(tx, id, before.pageId, changed)
     const organization = await db.organization.update({ where: { id }, data: { ...fields, version: { increment: 1 } } })
     if (organization.logoUrl !== before.logoUrl) await storeLogo(db, page, upload)
-    // Days now have other boundaries, so uptime days are computed again.
-    if (organization.timeZone !== before.timeZone) await db.uptimeDay.deleteMany({ where: { organizationId: id } })
+    if (organization.timeZone !== before.timeZone) await moveDays(db, id)
     return [organization, eventOf('PAGE_UPDATED', organization)]
   })
   return edit.catch(refuseTaken)
+}
+
+/** Lets every room forget what depends on the boundaries of days. */
+async function moveDays(db: Database, id: string): Promise<void> {
+  for (const data of organizationData.get()) await data.moveDays?.(db, id)
 }
 
 const planChange = z.object({

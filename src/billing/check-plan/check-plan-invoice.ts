@@ -1,6 +1,7 @@
 import { z } from 'zod'
-import { announceKeys } from '../../account/api-key/api-key.ts'
 import { insertOrganization } from '../../account/organization/organization.ts'
+import { readOrganization } from '../../account/organization/organization-queries.ts'
+import { writeCheckPlanEnd } from '../../account/organization/plan.ts'
 import type { Context } from '../../core/context.ts'
 import { transaction } from '../../core/context.ts'
 import { Invalid, Unavailable } from '../../core/errors.ts'
@@ -191,18 +192,16 @@ export function recordInvoice(ctx: Context, id: string, providerInvoice: Provide
  * reminders. Does not change a plan without an end.
  */
 async function adjustPlanEnd(tx: Context, organizationId: string, effect: 'grant' | 'withdraw'): Promise<void> {
-  const where = { id: organizationId }
-  await change(tx, organizationId, async ({ db, now }) => {
-    const organization = await db.organization.findUniqueOrThrow({ where })
+  await change(tx, organizationId, async (open) => {
+    const { now } = open
+    const organization = await readOrganization(open, organizationId)
     if (isPermanent(organization)) return [undefined]
     const { checkPlan, checkPlanUntil: until, name } = organization
     const start = effect === 'withdraw' ? until : checkPlan === 'PRO' && until !== null && until > now() ? until : now()
     if (start === null) return [undefined]
     const days = effect === 'grant' ? checkPlanDays : -checkPlanDays
     const end = new Date(start.getTime() + days * DAY)
-    const data = { checkPlan: 'PRO', checkPlanUntil: end, checkPlanReminderAt: nextReminder(end, now()) } as const
-    await db.organization.update({ where, data })
-    await announceKeys(db, organizationId)
+    await writeCheckPlanEnd(open, organizationId, end, nextReminder(end, now()))
     return [undefined, { kind: 'CHECK_PLAN_CHANGED', subjectId: organizationId, subjectName: name }]
   })
 }

@@ -1,8 +1,7 @@
+import { checkPlanReminders, organizationToRemind, scheduleReminder } from '../../account/organization/plan.ts'
 import { HOUR, MINUTE } from '../../core/time.ts'
-import { earliestOf } from '../../database/lease/agenda.ts'
 import { runDue } from '../../database/lease/due-work.ts'
 import type { Organization } from '../../generated/prisma/client.ts'
-import { Prisma } from '../../generated/prisma/client.ts'
 import type { Mailer } from '../../notification/channel/mailer.ts'
 import type { BillingContext } from '../context.ts'
 import type { Reminder } from './reminder.ts'
@@ -18,15 +17,6 @@ const BATCH_SIZE = 10
 /** Delay before a temporarily refused email is sent again. A reminder may be days late. */
 const RETRY_DELAY_MS = 1 * HOUR
 
-const reminders = {
-  table: 'Organization',
-  dueColumn: 'checkPlanReminderAt',
-  where: Prisma.sql`"deletedAt" IS NULL`,
-} as const
-
-/** Selects when the next reminder is due. */
-export const EARLIEST_REMINDER = earliestOf(reminders.table, reminders.where, reminders.dueColumn)
-
 /**
  * Sends the due reminders about check plans that were paid for and are about to end. Sends none without a payment
  * server, because nothing could be renewed; once one is configured, sends the reminders that still apply. Logs a
@@ -36,7 +26,7 @@ export const EARLIEST_REMINDER = earliestOf(reminders.table, reminders.where, re
 export async function sendDueReminders(ctx: BillingContext, mailer: Mailer): Promise<Date | null> {
   if (ctx.billing.btcpay === null) return null
   return runDue(ctx, {
-    ...reminders,
+    ...checkPlanReminders,
     limit: BATCH_SIZE,
     leaseMs: LEASE_MS,
     each: ({ id, until }) => processReminder(ctx, mailer, id, until),
@@ -51,13 +41,12 @@ export async function sendDueReminders(ctx: BillingContext, mailer: Mailer): Pro
  * meantime.
  */
 async function processReminder(ctx: BillingContext, mailer: Mailer, id: string, lease: Date): Promise<void> {
-  const where = { id, checkPlanReminderAt: lease }
-  const organization = await ctx.db.organization.findFirst({ where })
+  const organization = await organizationToRemind(ctx, id, lease)
   if (organization === null) return
   // Reads the plan each time, because the operator may have changed or removed its end.
   const { checkPlan, checkPlanUntil: until } = organization
   const next = checkPlan === 'PRO' && until !== null ? await sendReminderIfDue(ctx, mailer, organization, until) : null
-  await ctx.db.organization.updateMany({ where, data: { checkPlanReminderAt: next } })
+  await scheduleReminder(ctx, id, lease, next)
 }
 
 /** Sends the reminder that applies now, if any. Returns the time of the next reminder or retry. */

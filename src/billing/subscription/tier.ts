@@ -1,5 +1,7 @@
 import { z } from 'zod'
 import { defaultTier } from '../../account/organization/organization.ts'
+import { readOrganization } from '../../account/organization/organization-queries.ts'
+import { writeTier, writeTierFloor } from '../../account/organization/plan.ts'
 import { requireOperator } from '../../core/access.ts'
 import type { Context } from '../../core/context.ts'
 import { NotFound } from '../../core/errors.ts'
@@ -28,8 +30,7 @@ export async function setTier(ctx: Context, input: unknown): Promise<Organizatio
     requireVersion(before, version)
     const tierFloor = tier ?? null
     if (tierFloor === before.tierFloor) return computeTier(tx, before)
-    const data = { tierFloor, version: { increment: 1 } }
-    return computeTier(tx, await tx.db.organization.update({ where: { id: organizationId }, data }))
+    return computeTier(tx, await writeTierFloor(tx, organizationId, tierFloor))
   })
 }
 
@@ -73,11 +74,10 @@ export function changeTier(
   tierOf: (tx: Context, organization: Organization) => Promise<Tier | null>,
 ): Promise<Organization> {
   return change(ctx, organizationId, async (tx) => {
-    const where = { id: organizationId }
-    const before = await tx.db.organization.findUniqueOrThrow({ where })
+    const before = await readOrganization(tx, organizationId)
     const tier = await tierOf(tx, before)
     if (tier === null) return [before]
-    const organization = await tx.db.organization.update({ where, data: { tier } })
+    const organization = await writeTier(tx, organizationId, tier)
     const isChanged = tier !== before.tier || organization.tierFloor !== before.tierFloor
     const changed = { kind: 'TIER_CHANGED', subjectId: organization.id, subjectName: organization.name } as const
     return [organization, ...(isChanged ? [changed] : []), ...(await applyTier(tx, organization))]

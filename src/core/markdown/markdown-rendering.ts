@@ -1,5 +1,4 @@
 import { LRUCache } from 'lru-cache'
-import { Prisma } from '../../generated/prisma/client.ts'
 import type { Context } from '../context.ts'
 import { inTransaction } from '../context.ts'
 import { Unavailable } from '../errors.ts'
@@ -39,7 +38,7 @@ const cache = new LRUCache<string, string>({ maxSize: CACHE_LENGTH, sizeCalculat
 
 /**
  * Renders a message for storage. Call it before a transaction: inside one, nothing may wait for a thread, so a long
- * message that was not rendered before gets no HTML. `renderStored` renders it later, as it does when the queue is
+ * message that was not rendered before gets no HTML. A background job renders it later, as it does when the queue is
  * full. A message that takes too long is stored as plain text.
  * @param owner the organization; each has a share of the queue.
  */
@@ -82,55 +81,12 @@ export function htmlOf({
   return html ?? textAsHtml(message)
 }
 
-/** The tables with messages. */
-type MessageTable = 'incidentUpdate' | 'maintenanceUpdate' | 'postmortem' | 'incidentNote'
-
-/** Selects messages to render. */
-export const UNRENDERED = Prisma.sql`
-  SELECT FROM "IncidentUpdate" WHERE "htmlVersion" < ${HTML_VERSION}
-  UNION ALL SELECT FROM "MaintenanceUpdate" WHERE "htmlVersion" < ${HTML_VERSION}
-  UNION ALL SELECT FROM "Postmortem" WHERE "htmlVersion" < ${HTML_VERSION}
-  UNION ALL SELECT FROM "IncidentNote" WHERE "htmlVersion" < ${HTML_VERSION}`
-
-/** Messages per batch. */
-const BATCH_SIZE = 20
-
-/**
- * Renders a batch of stored messages without HTML or with that of an older version. Returns whether there may be
- * more.
- */
-export async function renderStored(ctx: Context): Promise<boolean> {
-  const incidents = await renderBatch(ctx, 'incidentUpdate')
-  const maintenances = await renderBatch(ctx, 'maintenanceUpdate')
-  const postmortems = await renderBatch(ctx, 'postmortem')
-  const notes = await renderBatch(ctx, 'incidentNote')
-  return incidents || maintenances || postmortems || notes
-}
-
-async function renderBatch(ctx: Context, table: MessageTable): Promise<boolean> {
-  // All tables have the selected columns; notes have no other languages.
-  const hasOthers = table !== 'incidentNote'
-  const messages = ctx.db[table] as Context['db']['maintenanceUpdate']
-  const found = await messages.findMany({
-    where: { htmlVersion: { lt: HTML_VERSION } },
-    select: { id: true, organizationId: true, message: true, version: true, ...(hasOthers && { translations: true }) },
-    take: BATCH_SIZE,
-  })
-  for (const { id, organizationId, message, translations, version } of found) {
-    const rendered = await renderMessage(ctx, organizationId, message)
-    const others = await renderOthers(ctx, organizationId, (translations ?? {}) as StoredMessages)
-    if (rendered.html === null || others === null) return false
-    // Skips a message that was edited in the meantime.
-    await messages.updateMany({
-      where: { id, version },
-      data: { ...rendered, ...(hasOthers && { translations: others }) },
-    })
-  }
-  return found.length === BATCH_SIZE
-}
-
 /** Renders a message in other languages; null: the queue is full. */
-async function renderOthers(ctx: Context, owner: string, stored: StoredMessages): Promise<StoredMessages | null> {
+export async function renderOthers(
+  ctx: Context,
+  owner: string,
+  stored: StoredMessages,
+): Promise<StoredMessages | null> {
   const rendered: [string, StoredMessages[string]][] = []
   for (const [language, { message }] of Object.entries(stored)) {
     const { html } = await renderMessage(ctx, owner, message)

@@ -4,11 +4,19 @@ import type { StoredHtml } from '../../core/markdown/markdown-rendering.ts'
 import { HTML_VERSION } from '../../core/markdown/markdown-rendering.ts'
 import { truncate } from '../../core/truncate.ts'
 import type { NewEvent } from '../../event-log/event.ts'
-import type { Incident, Monitor, Prisma } from '../../generated/prisma/client.ts'
+import type { Incident, Monitor } from '../../generated/prisma/client.ts'
 import { REOPEN_WITHIN_MS } from '../../status/incident/incident.ts'
+import {
+  addMonitor,
+  incidentsOfMonitor,
+  isInIncident,
+  lastIncidentOfMonitor,
+  openIncidentOf,
+  removeMonitor,
+} from '../../status/incident/incident-monitors.ts'
 import { openIncident } from '../../status/incident/incident-opening.ts'
 import { addUpdate, hasRoomForUpdate } from '../../status/incident/incident-updates.ts'
-import { underMaintenance } from '../../status/service/shown-status.ts'
+import { serviceNotUnderMaintenance } from '../../status/service/shown-status.ts'
 import { durationInWords } from '../uptime/duration.ts'
 
 /** The fields of a monitor that incidents use. */
@@ -37,14 +45,14 @@ export async function joinIncident(
     ` went down at ${timeInWords(outage.since)}${causeText(outage.cause)}`,
   ])
   if (open) {
-    await addMonitor(tx, open, monitor)
+    await addMonitor(tx, open.id, monitor.id)
     if (!open.automatic || !(await hasRoomForUpdate(tx, open.id))) return []
     const [, ...events] = await addUpdate(tx, open, { status: open.status, ...content, services })
     return events
   }
   const flapping = await flappingIncident(tx, monitor, service.id)
   if (flapping) {
-    await addMonitor(tx, flapping, monitor)
+    await addMonitor(tx, flapping.id, monitor.id)
     const [, ...events] = await addUpdate(tx, flapping, { status: 'INVESTIGATING', ...content, services })
     return events
   }
@@ -57,7 +65,7 @@ export async function joinIncident(
     startedAt: outage.since,
     automatic: true,
   })
-  await addMonitor(tx, incident, monitor)
+  await addMonitor(tx, incident.id, monitor.id)
   return events
 }
 
@@ -73,18 +81,14 @@ export async function leaveIncident(
   reason: LeaveReason,
   at = tx.now(),
 ): Promise<NewEvent[]> {
-  const joined = await tx.db.incidentMonitor.findMany({
-    where: { monitorId: monitor.id, leftAt: null },
-    include: { incident: { include: { monitors: { where: { leftAt: null }, include: { monitor: true } } } } },
-    orderBy: { joinedAt: 'asc' },
-  })
   const events: NewEvent[] = []
-  for (const { incident } of joined) {
-    const { monitors, ...before } = incident
-    const id = { incidentId_monitorId: { incidentId: before.id, monitorId: monitor.id } }
-    await tx.db.incidentMonitor.update({ where: id, data: { leftAt: tx.now() } })
+  for (const { incident: before, monitorIds } of await incidentsOfMonitor(tx, monitor.id)) {
+    await removeMonitor(tx, before.id, monitor.id)
     if (!before.automatic || before.status === 'RESOLVED') continue
-    const others = monitors.filter(({ monitorId }) => monitorId !== monitor.id).map((each) => each.monitor.name)
+    const others = await namesOf(
+      tx,
+      monitorIds.filter((id) => id !== monitor.id),
+    )
     const message = departureMessage(monitor.name, reason, at.getTime() - monitor.stateSince.getTime(), others)
     const status = others.length === 0 ? 'RESOLVED' : before.status
     if (status !== 'RESOLVED' && !(await hasRoomForUpdate(tx, before.id))) continue
@@ -92,6 +96,13 @@ export async function leaveIncident(
     events.push(...posted)
   }
   return events
+}
+
+/** Returns the names of monitors, in this order. */
+async function namesOf({ db }: Context, ids: readonly string[]): Promise<string[]> {
+  if (ids.length === 0) return []
+  const found = await db.monitor.findMany({ where: { id: { in: [...ids] } }, select: { id: true, name: true } })
+  return ids.flatMap((id) => found.find((each) => each.id === id)?.name ?? [])
 }
 
 function departureMessage(
@@ -119,21 +130,9 @@ const departureTexts: Readonly<Record<LeaveReason, string>> = {
  * Returns the service of a monitor; null: it has none, the service is under maintenance, or the monitor already belongs
  * to an incident.
  */
-async function serviceOfIncident({ db }: Context, { id, serviceId }: AffectedMonitor) {
-  if (serviceId === null || (await db.incidentMonitor.count({ where: { monitorId: id, leftAt: null } })) > 0)
-    return null
-  return db.service.findFirst({
-    where: { id: serviceId, maintenances: { none: underMaintenance } },
-    select: { id: true, name: true },
-  })
-}
-
-/** Finds the unresolved incident that a monitor joins: an automatic one if possible, and of those the newest. */
-function openIncidentOf({ db }: Context, serviceId: string): Promise<Incident | null> {
-  return db.incident.findFirst({
-    where: { status: { not: 'RESOLVED' }, visibility: 'PUBLIC', services: { some: { serviceId } } },
-    orderBy: [{ automatic: 'desc' }, { startedAt: 'desc' }, { id: 'asc' }],
-  })
+async function serviceOfIncident(tx: Context, { id, serviceId }: AffectedMonitor) {
+  if (serviceId === null || (await isInIncident(tx, id))) return null
+  return serviceNotUnderMaintenance(tx, serviceId)
 }
 
 /**
@@ -142,30 +141,11 @@ function openIncidentOf({ db }: Context, serviceId: string): Promise<Incident | 
  * could not resolve it.
  */
 async function flappingIncident(tx: Context, { id }: AffectedMonitor, serviceId: string): Promise<Incident | null> {
-  const last = await tx.db.incidentMonitor.findFirst({
-    where: { monitorId: id },
-    orderBy: { joinedAt: 'desc' },
-    include: { incident: { include: { services: { where: { serviceId } } } } },
-  })
-  if (!last) return null
-  const { services, ...incident } = last.incident
+  const incident = await lastIncidentOfMonitor(tx, id, serviceId)
+  if (incident === null) return null
   const { automatic, resolvedAt } = incident
   const recently = resolvedAt !== null && tx.now().getTime() - resolvedAt.getTime() < REOPEN_WITHIN_MS
-  const isSame = automatic && recently && services.length > 0
-  return isSame && (await hasRoomForUpdate(tx, incident.id)) ? incident : null
-}
-
-async function addMonitor(
-  { db, now }: Context,
-  { id: incidentId }: Incident,
-  { id: monitorId }: AffectedMonitor,
-): Promise<void> {
-  const since: Prisma.IncidentMonitorUncheckedUpdateInput = { joinedAt: now(), leftAt: null }
-  await db.incidentMonitor.upsert({
-    where: { incidentId_monitorId: { incidentId, monitorId } },
-    create: { incidentId, monitorId, joinedAt: now() },
-    update: since,
-  })
+  return automatic && recently && (await hasRoomForUpdate(tx, incident.id)) ? incident : null
 }
 
 const MAX_TITLE_LENGTH = 200

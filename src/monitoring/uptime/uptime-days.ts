@@ -283,3 +283,8 @@ function readUnclosed(
       SELECT 1 FROM "UptimeDay" d WHERE d."subjectId" = subject.id AND d.day = ${day}::date)
     ORDER BY "organizationId", id LIMIT ${limit}`
 }
+
+/** Forgets the uptime of an organization from a day on, so that it is computed again. */
+export async function forgetUptimeSince(db: Database, organizationId: string, day: Date): Promise<void> {
+  await db.uptimeDay.deleteMany({ where: { organizationId, day: { gte: day } } })
+}

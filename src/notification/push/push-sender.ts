@@ -1,6 +1,6 @@
 import type { Context } from '../../core/context.ts'
-import type { PrismaClient, PushDelivery } from '../../generated/prisma/client.ts'
-import { Prisma } from '../../generated/prisma/client.ts'
+import { port } from '../../core/port.ts'
+import type { Prisma, PrismaClient, PushDelivery } from '../../generated/prisma/client.ts'
 import type { ThirdPartyRate } from '../../network/third-party-rate.ts'
 import { createHostLimit } from '../../network/third-party-rate.ts'
 import type { SendOutcome, SendResult } from '../channel/channel.ts'
@@ -13,6 +13,17 @@ import type { PushTools } from './send.ts'
 import { sendPush } from './send.ts'
 import type { VapidKeys } from './vapid.ts'
 import { vapidKeys } from './vapid.ts'
+
+/** Records the final result of a browser, at this host, in the message of an alert channel. */
+type RecordPushOutcome = (
+  ctx: Pick<Context, 'db' | 'now'>,
+  alertDeliveryId: string,
+  host: string,
+  outcome: SendOutcome,
+) => Promise<void>
+
+/** What alert channels learn of their notifications. */
+export const pushOutcomes = port<RecordPushOutcome>('the results of push notifications')
 
 /** The maximum number of concurrent sends to a push service. */
 const PER_HOST = 32
@@ -67,7 +78,7 @@ export function createPushSender(parts: PushParts): (row: DuePush) => Promise<vo
     const { createdAt: triedSince, failed } = row
     const { dueAt } = progressAfter(result, { triedSince, failed }, now(), random())
     if (dueAt !== null) return repeat(row, failed + 1, dueAt)
-    await recordInChannel(ctx, row, result)
+    if (row.alertDeliveryId !== null) await pushOutcomes.get()(ctx, row.alertDeliveryId, row.host, result)
     if (result.kind === 'failed' && result.permanence === 'GONE') return removeBrowser(row)
     if (result.kind === 'failed')
       ctx.log.warn({ host: row.host, status: result.status }, 'notification: gave up on a push notification')
@@ -97,24 +108,4 @@ function contentOf({ seal }: Pick<PushTools, 'seal'>, { content, alertDeliveryId
   const { acknowledge, ...shown } = parseContent(content)
   if (acknowledge === undefined || alertDeliveryId === null) return shown
   return { ...shown, acknowledge: seal.open(acknowledge, sealedAcknowledgement(alertDeliveryId)) }
-}
-
-/**
- * Records the final result of a browser in the message of its alert channel: the first acceptance, and every failure.
- * The message has failed if no browser has accepted it.
- */
-async function recordInChannel(
-  { db, now }: PushParts['ctx'],
-  { alertDeliveryId, host }: DuePush,
-  { kind, status, message }: SendOutcome,
-): Promise<void> {
-  if (alertDeliveryId === null) return
-  const delivered = kind === 'delivered'
-  const attempt = JSON.stringify([{ at: now(), delivered, status, message: `${host}: ${message}`, durationMs: 0 }])
-  // Reads only the row that it locks: of two browsers at once, each sees what the other one recorded.
-  const accepted = Prisma.sql`jsonb_path_exists(attempts, '$[*] ? (@.delivered == true && @.status != null)')`
-  await db.$executeRaw`
-    UPDATE "AlertDelivery" SET attempts = attempts || ${attempt}::jsonb,
-      status = (CASE WHEN ${delivered}::bool OR ${accepted} THEN 'DELIVERED' ELSE 'FAILED' END)::"DeliveryStatus"
-    WHERE id = ${alertDeliveryId} AND status IN ('DELIVERED', 'FAILED') AND NOT (${delivered}::bool AND ${accepted})`
 }

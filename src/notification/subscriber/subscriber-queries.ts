@@ -1,4 +1,4 @@
-import type { Context } from '../../core/context.ts'
+import type { Context, Database } from '../../core/context.ts'
 import type { Incident, Prisma, Subscriber } from '../../generated/prisma/client.ts'
 import type { SubscriberFilter } from './list-filter.ts'
 import { subscribersMatching } from './list-filter.ts'
@@ -65,6 +65,11 @@ export function countSubscribers(
       ...(page.isFirst ? { OR: [{ pageId: null }, { pageId: page.id }] } : { pageId: page.id }),
     },
   })
+}
+
+/** Counts the subscribers that chose a page and were not stopped. */
+export function countPageSubscribers(db: Database, pageId: string): Promise<number> {
+  return db.subscriber.count({ where: { pageId, stoppedAt: null } })
 }
 
 /** Returns the ids of the services that a subscriber has chosen. */

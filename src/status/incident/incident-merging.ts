@@ -7,6 +7,7 @@ import { renderMessage } from '../../core/markdown/markdown-rendering.ts'
 import { invalid, validate } from '../../core/validation.ts'
 import { change } from '../../event-log/change.ts'
 import type { Incident, IncidentImpact } from '../../generated/prisma/client.ts'
+import { followers } from '../followers.ts'
 import { MAX_UPDATES, message, notifySubscribers } from '../timeline/timeline-limits.ts'
 import { messageChanges, translations } from '../timeline/translations.ts'
 import { findIncident, incidentEvent, requireOwnTimeline } from './incident.ts'
@@ -116,19 +117,13 @@ async function moveLinks(db: Database, from: string, to: string): Promise<void> 
         ELSE greatest("IncidentMonitor"."leftAt", EXCLUDED."leftAt") END`
   await db.$executeRaw`DELETE FROM "IncidentMonitor" WHERE "incidentId" = ${from}`
   await db.$executeRaw`
-    INSERT INTO "SubscriberIncident" ("subscriberId", "incidentId")
-    SELECT "subscriberId", ${to} FROM "SubscriberIncident" WHERE "incidentId" = ${from} ON CONFLICT DO NOTHING`
-  await db.$executeRaw`DELETE FROM "SubscriberIncident" WHERE "incidentId" = ${from}`
-  await db.$executeRaw`
     UPDATE "Postmortem" SET id = ${to} WHERE id = ${from} AND NOT EXISTS (SELECT 1 FROM "Postmortem" WHERE id = ${to})`
   await db.$executeRaw`UPDATE "IncidentNote" SET "incidentId" = ${to} WHERE "incidentId" = ${from}`
   await db.$executeRaw`UPDATE "IncidentFile" SET "incidentId" = ${to} WHERE "incidentId" = ${from}`
   await db.$executeRaw`
     UPDATE "IncidentLead" SET "incidentId" = ${to}
     WHERE "incidentId" = ${from} AND NOT EXISTS (SELECT 1 FROM "IncidentLead" WHERE "incidentId" = ${to})`
-  // A person has changed the incident, so its alerts no longer resolve it.
-  await db.$executeRaw`
-    UPDATE "IncomingGroup" SET "incidentId" = ${to}, "incidentVersion" = 0 WHERE "incidentId" = ${from}`
+  for (const move of followers.get().moveIncident) await move(db, from, to)
 }
 
 async function writeJoint(

@@ -176,6 +176,11 @@ export async function hasRoomForUpdate(tx: Context, incidentId: string): Promise
   return (await countUpdates(tx, incidentId)) < MAX_UPDATES
 }
 
+/** Sets the impact of an incident, within the transaction of a change. */
+export async function writeImpact({ db }: Context, incidentId: string, impact: Incident['impact']): Promise<void> {
+  await db.incident.update({ where: { id: incidentId }, data: { impact } })
+}
+
 /** Counts the updates of an incident. */
 export function countUpdates({ db }: Pick<Context, 'db'>, incidentId: string): Promise<number> {
   return db.incidentUpdate.count({ where: { incidentId } })

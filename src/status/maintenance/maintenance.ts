@@ -11,6 +11,7 @@ import type { ChangeResult } from '../../event-log/change.ts'
 import { change } from '../../event-log/change.ts'
 import type { NewEvent } from '../../event-log/event.ts'
 import type { Maintenance, MaintenanceUpdate } from '../../generated/prisma/client.ts'
+import { followers } from '../followers.ts'
 import { findOwned, MAX_SERVICES, requireDistinct, requireServices } from '../ownership.ts'
 import { formerServices } from '../page-scope.ts'
 import {
@@ -352,7 +353,7 @@ export async function invalidateUptimeDays(
 ): Promise<void> {
   if (startedAt === null) return
   const day = new Date(utcDay(startedAt).getTime() - DAY)
-  await db.uptimeDay.deleteMany({ where: { organizationId, day: { gte: day } } })
+  await followers.get().forgetUptimeSince(db, organizationId, day)
 }
 
 /** A message with its HTML, in all its languages. */

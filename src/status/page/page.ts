@@ -6,18 +6,26 @@ import type { LogoFile } from '../../account/page/logo.ts'
 import { changedLogo, storeLogo } from '../../account/page/logo.ts'
 import type { Page } from '../../account/page/page.ts'
 import { countEdit, findPage, pageUpdated } from '../../account/page/page.ts'
+import {
+  countPages,
+  deletePageRow,
+  insertPage,
+  readPageRow,
+  writePage,
+  writePageServices,
+} from '../../account/page/page-rows.ts'
 import { pageLogo, settingsEdit, slugText } from '../../account/page/page-settings.ts'
 import { tierOf } from '../../account/tier.ts'
 import { requireConfirmation, requireScope } from '../../core/access.ts'
 import type { Context } from '../../core/context.ts'
 import { Conflict, TierLimitReached } from '../../core/errors.ts'
-import { newId } from '../../core/id.ts'
 import { changedFields, hasChanges, requireVersion } from '../../core/optimistic-lock.ts'
 import { nameText, validate } from '../../core/validation.ts'
 import { change } from '../../event-log/change.ts'
 import { Prisma } from '../../generated/prisma/client.ts'
 import type { PreparedAccess } from '../../people/page-access.ts'
 import { pageAccessInput, preparePageAccess, setPageAccess } from '../../people/page-access.ts'
+import { followers } from '../followers.ts'
 import { MAX_SERVICES, requireDistinct, requireServices } from '../ownership.ts'
 
 const { description, accentColor, links, uptimeSource, version } = settingsEdit.shape
@@ -47,11 +55,9 @@ export async function createPage(ctx: Context, input: unknown): Promise<Page> {
     await requireServices(tx, organizationId, serviceIds ?? [])
     const tier = await tierOf(tx, organizationId)
     const limit = tierLimits[tier].pages
-    if ((await db.page.count({ where: { organizationId } })) >= limit)
+    if ((await countPages(tx, organizationId)) >= limit)
       throw new TierLimitReached(`The ${tier} tier allows ${limit === 1 ? 'one page' : `${limit} pages`}.`, limit)
-    const id = newId('StatusPage')
-    const data = { id, organizationId, ...stored(fields), allServices: true, createdAt: tx.now() }
-    await db.page.create({ data })
+    const id = await insertPage(tx, organizationId, stored(fields))
     if (serviceIds) await choose(tx, { id, organizationId }, serviceIds)
     if (prepared) await setPageAccess(tx, { id, organizationId }, prepared)
     return [await findPage(db, organizationId, id), { kind: 'PAGE_CREATED', subjectId: id, subjectName: fields.name }]
@@ -151,13 +157,13 @@ async function updateOther(
   upload: LogoFile | undefined,
 ): Promise<boolean> {
   const { db } = tx
-  const before = await db.page.findUniqueOrThrow({ where: { id: page.id } })
+  const before = await readPageRow(tx, page.id)
   const logo = changedLogo(page, logoUrl, upload)
   const fields = logo === undefined ? others : { ...others, logoUrl: logo }
   const changed = changedFields(before, fields)
   if (changed.length === 0) return false
   await requireUnlocked(tx, page.organizationId, page.id, changed)
-  const after = await db.page.update({ where: { id: page.id }, data: stored(fields) })
+  const after = await writePage(tx, page.id, stored(fields))
   if (after.logoUrl !== before.logoUrl) await storeLogo(db, page, upload)
   await countEdit(db, page)
   await change(tx, page.organizationId, async () => [null, pageUpdated({ ...page, name: after.name ?? page.name })])
@@ -193,10 +199,9 @@ export async function deletePage(ctx: Context, id: string): Promise<DeletedPage>
     await requireDeletable(tx, organizationId, page.id)
     if (page.isFirst) throw new Conflict('The first page is deleted with its organization only.')
     const { name } = page
-    const domain = await db.customDomain.findUnique({ where: { pageId: page.id }, select: { name: true } })
-    const subscribers = await db.subscriber.count({ where: { pageId: page.id, stoppedAt: null } })
-    await db.page.delete({ where: { id: page.id } })
-    const deleted = { id: page.id, name, customDomain: domain?.name ?? null, subscribers }
+    const subscribers = await followers.get().countSubscribers(db, page.id)
+    const customDomain = await deletePageRow(tx, page.id)
+    const deleted = { id: page.id, name, customDomain, subscribers }
     return [deleted, { kind: 'PAGE_DELETED', subjectId: page.id, subjectName: name }]
   })
 }
@@ -204,16 +209,10 @@ export async function deletePage(ctx: Context, id: string): Promise<DeletedPage>
 /** Sets the services of a page, in this order; null: all. */
 async function choose(
   tx: Context,
-  { id: pageId, organizationId }: { readonly id: string; readonly organizationId: string },
+  page: { readonly id: string; readonly organizationId: string },
   ids: readonly string[] | null,
 ): Promise<void> {
-  const { db } = tx
   requireDistinct(ids ?? [], (index) => ['serviceIds', index])
-  await requireServices(tx, organizationId, ids ?? [])
-  await db.pageService.deleteMany({ where: { pageId } })
-  // With Prisma, writing 500 rows takes 60 ms of the main thread.
-  await db.$executeRaw`
-    INSERT INTO "PageService" ("pageId", "serviceId", position)
-    SELECT ${pageId}, id, place - 1 FROM unnest(${ids ?? []}::text[]) WITH ORDINALITY AS listed (id, place)`
-  await db.page.update({ where: { id: pageId }, data: { allServices: ids === null } })
+  await requireServices(tx, page.organizationId, ids ?? [])
+  await writePageServices(tx, page, ids)
 }

@@ -1,5 +1,6 @@
+import type { Context } from '../../core/context.ts'
 import { formatMinute } from '../../core/time.ts'
-import type { Prisma } from '../../generated/prisma/client.ts'
+import type { Prisma, Service } from '../../generated/prisma/client.ts'
 import type { IncidentImpact, MonitorState, ServiceStatus } from '../../generated/prisma/enums.ts'
 import type { ShownStatus } from './service-status.ts'
 import { worstStatus } from './service-status.ts'
@@ -101,9 +102,25 @@ export function toServiceStatus(shown: ShownStatus): ServiceStatus {
 }
 
 /** Selects the maintenances in progress. */
-export const underMaintenance = {
+const underMaintenance = {
   maintenance: { status: { in: ['IN_PROGRESS', 'VERIFYING'] } },
 } satisfies Prisma.MaintenanceServiceWhereInput
+
+/** Returns a service, unless it is under maintenance or deleted; null: it is. */
+export function serviceNotUnderMaintenance(
+  { db }: Pick<Context, 'db'>,
+  id: string,
+): Promise<Pick<Service, 'id' | 'name'> | null> {
+  return db.service.findFirst({
+    where: { id, maintenances: { none: underMaintenance } },
+    select: { id: true, name: true },
+  })
+}
+
+/** Returns whether a service is under maintenance. */
+export async function isUnderMaintenance({ db }: Pick<Context, 'db'>, serviceId: string): Promise<boolean> {
+  return (await db.maintenanceService.count({ where: { serviceId, ...underMaintenance } })) > 0
+}
 
 /**
  * Selects incidents that count in addition to monitors: automatic ones repeat their monitor's state, and only public

@@ -1,7 +1,7 @@
 import { performance } from 'node:perf_hooks'
 import { afterAll, describe, expect, test } from 'vitest'
 import { textAsHtml } from '../../../src/core/markdown/markdown.ts'
-import { closeRendering, HTML_VERSION, htmlOf, renderStored } from '../../../src/core/markdown/markdown-rendering.ts'
+import { closeRendering, HTML_VERSION, htmlOf } from '../../../src/core/markdown/markdown-rendering.ts'
 import { DAY, HOUR } from '../../../src/core/time.ts'
 import { change } from '../../../src/event-log/change.ts'
 import { createIncident } from '../../../src/status/incident/incident-opening.ts'
@@ -11,6 +11,7 @@ import {
   scheduleMaintenance,
   updateMaintenance,
 } from '../../../src/status/maintenance/maintenance.ts'
+import { renderStored } from '../../../src/status/timeline/stored-messages.ts'
 import { tenantsOf } from '../../status/setup.ts'
 import { noon, testContext } from '../../support/context.ts'
 import { testDatabase } from '../../support/database.ts'

@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest'
-import { renderStored } from '../../../src/core/markdown/markdown-rendering.ts'
 import { updateIncident } from '../../../src/status/incident/incident-edits.ts'
 import { createIncident } from '../../../src/status/incident/incident-opening.ts'
 import { editIncidentUpdate, postIncidentUpdate } from '../../../src/status/incident/incident-updates.ts'
@@ -11,6 +10,7 @@ import {
 } from '../../../src/status/maintenance/maintenance.ts'
 import { createMaintenanceSeries, updateMaintenanceSeries } from '../../../src/status/maintenance/maintenance-series.ts'
 import { readPageState } from '../../../src/status/page/page-state.ts'
+import { renderStored } from '../../../src/status/timeline/stored-messages.ts'
 import { inLanguage, titleIn } from '../../../src/status/timeline/translations.ts'
 import { noon } from '../../support/context.ts'
 import { testDatabase } from '../../support/database.ts'

@@ -44,52 +44,8 @@ export function ownerOf(table: string): string {
   return owner
 }
 
-/** Tables that rooms still write although another room owns them. Only ever remove entries. */
-export const writtenElsewhere: Readonly<Record<string, readonly string[]>> = {
-  'event-log': ['Organization'],
-  account: ['Delivery', 'Dispatch', 'UptimeDay', 'Watch'],
-  people: ['PageAccess', 'PageToken', 'UsageCounter'],
-  status: ['IncomingGroup', 'Page', 'PageService', 'SubscriberIncident', 'UptimeDay'],
-  monitoring: ['IncidentMonitor'],
-  notification: ['AlertDelivery'],
-  alerting: ['Organization'],
-  integration: ['Incident'],
-  billing: ['Organization'],
-  'status-page': ['Page', 'PageReport'],
-  configuration: ['ManagedObject'],
-  demo: ['Membership', 'Monitor', 'MonitorGap', 'MonitorHour', 'MonitorInterval', 'User', 'Watch'],
-  app: [
-    'Alert',
-    'AlertDelivery',
-    'CheckPlanInvoice',
-    'CustomDomain',
-    'Delivery',
-    'IncomingBody',
-    'Integration',
-    'Maintenance',
-    'MaintenanceSeries',
-    'Objective',
-    'Organization',
-    'PushDelivery',
-    'Watch',
-  ],
-}
-
 /** Tables that rooms still read although another room owns them. Only ever remove entries. */
 export const readElsewhere: Readonly<Record<string, readonly string[]>> = {
-  core: ['IncidentNote', 'IncidentUpdate', 'MaintenanceUpdate', 'Postmortem'],
-  'event-log': [
-    'ApiKey',
-    'Dispatch',
-    'Incident',
-    'IncidentService',
-    'Maintenance',
-    'MaintenanceService',
-    'Membership',
-    'Organization',
-    'Service',
-    'Session',
-  ],
   account: [
     'Alert',
     'AlertChannel',
@@ -110,29 +66,9 @@ export const readElsewhere: Readonly<Record<string, readonly string[]>> = {
     'UptimeCorrection',
     'User',
   ],
-  people: ['ApiKey', 'Organization', 'PageAccess', 'PageToken'],
-  status: [
-    'ApiKey',
-    'CustomDomain',
-    'Event',
-    'Membership',
-    'Monitor',
-    'Organization',
-    'Page',
-    'PageService',
-    'Subscriber',
-    'SubscriberIncident',
-    'User',
-  ],
-  monitoring: [
-    'Incident',
-    'IncidentMonitor',
-    'IncidentService',
-    'Maintenance',
-    'MaintenanceService',
-    'Organization',
-    'Service',
-  ],
+  people: ['ApiKey', 'Organization', 'PageToken'],
+  status: ['ApiKey', 'Event', 'Membership', 'Monitor', 'Organization', 'Page', 'PageService', 'User'],
+  monitoring: ['Incident', 'IncidentMonitor', 'Maintenance', 'MaintenanceService', 'Organization', 'Service'],
   notification: [
     'Event',
     'Incident',
@@ -156,7 +92,6 @@ export const readElsewhere: Readonly<Record<string, readonly string[]>> = {
     'Dispatch',
     'Incident',
     'IncidentMonitor',
-    'MaintenanceService',
     'Membership',
     'Monitor',
     'MonitorInterval',
@@ -191,7 +126,6 @@ export const readElsewhere: Readonly<Record<string, readonly string[]>> = {
     'AlertChannel',
     'ApiKey',
     'Event',
-    'ManagedObject',
     'Monitor',
     'MonitorDependency',
     'Objective',
@@ -206,5 +140,5 @@ export const readElsewhere: Readonly<Record<string, readonly string[]>> = {
   import: ['ManagedObject', 'Service'],
   console: ['Incident', 'Maintenance'],
   demo: ['ApiKey', 'Incident', 'Organization'],
-  app: ['Monitor', 'Watch'],
+  app: ['Watch'],
 }

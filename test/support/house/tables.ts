@@ -27,7 +27,7 @@ const tables: Tables = new Map(
 const models = new Map(names.map((name) => [name.charAt(0).toLowerCase() + name.slice(1), name]))
 const quoted = new RegExp(`"(${names.join('|')})"`)
 const call = new RegExp(
-  `\\.(${[...models.keys()].join('|')})\\s*\\.(find|count|agg|group|create|up|delete)|\\btable: '|\\bPrisma\\.\\w+(Include|Select|WhereInput)`,
+  `\\.(${[...models.keys()].join('|')})\\s*\\.(find|count|agg|group|create|up|delete)|\\btable: '|insertRows|\\bPrisma\\.\\w+(Include|Select|WhereInput)`,
 )
 const reading = /^(find(Unique|First|Many)(OrThrow)?|count|aggregate|groupBy)$/
 const writing =
@@ -72,12 +72,20 @@ function usesInText(source: string, { start, end }: SyntaxNode, add: Add): void 
 
 /** `db.incident.findMany({ … })`. */
 function usesInCall({ callee, arguments: args }: SyntaxNode, add: Add): void {
+  if (isNode(callee) && callee['name'] === 'insertRows') usesInInsert(args, add)
   const verb = memberOf(callee)
   const model = verb && memberOf(verb.object)
   const table = model && models.get(model.name)
   if (!table || !(reading.test(verb.name) || writing.test(verb.name))) return
   add(table, verb.at, writing.test(verb.name))
   for (const each of args as unknown[]) if (isNode(each)) usesInRelations(table, each, add)
+}
+
+/** `insertRows(db, 'Service', rows)` of `database`. */
+function usesInInsert(args: unknown, add: Add): void {
+  const [, name] = args as unknown[]
+  const table = isNode(name) ? names.find((each) => each === name['value']) : undefined
+  if (table !== undefined && isNode(name)) add(table, name.start, true)
 }
 
 /** Follows the names of relations through the argument of a call. */
