@@ -1,4 +1,5 @@
 import { actorName } from '../account/actor-name.ts'
+import { ofLiveOrganization, withOrganizationName } from '../account/views.ts'
 import { requireScope } from '../core/access.ts'
 import type { Context } from '../core/context.ts'
 import { NotFound } from '../core/errors.ts'
@@ -55,8 +56,8 @@ export interface LinkedAlerts {
 export async function linkedAlerts({ db }: Pick<Context, 'db'>, token: string): Promise<LinkedAlerts> {
   const delivery = isAcknowledgeToken(token)
     ? await db.alertDelivery.findUnique({
-        where: { tokenHash: hashSecret(token), organization: { deletedAt: null } },
-        include: { channel: true, organization: { select: { id: true, name: true, timeZone: true } } },
+        where: { tokenHash: hashSecret(token), ...ofLiveOrganization },
+        include: { channel: true, ...withOrganizationName },
       })
     : null
   if (delivery === null) throw new NotFound('Alert not found. It may have been deleted.')

@@ -2,6 +2,7 @@ import type { Database } from '../core/context.ts'
 import { plainRows } from '../database/sql-transaction.ts'
 import type { AlertChannelKind } from '../generated/prisma/client.ts'
 import { Prisma } from '../generated/prisma/client.ts'
+import { incidentMonitors, incidents } from '../status/views.ts'
 
 /** The maximum number of channels that are returned for an incident. */
 export const MAX_ALERTED = 50
@@ -30,8 +31,8 @@ export async function readAlertedChannels(db: Database, incidentIds: readonly st
         SELECT link."incidentId", channel.id AS "channelId", channel.name, channel.kind,
           min(recipient."notifiedAt") AS "notifiedAt",
           row_number() OVER (PARTITION BY link."incidentId" ORDER BY min(recipient."notifiedAt"), channel.id) AS position
-        FROM "IncidentMonitor" AS link
-        JOIN "Incident" AS incident ON incident.id = link."incidentId"
+        FROM ${incidentMonitors} AS link
+        JOIN ${incidents} AS incident ON incident.id = link."incidentId"
         JOIN "Alert" AS alert ON alert."organizationId" = incident."organizationId" AND alert."monitorId" = link."monitorId"
           AND (alert."endedAt" IS NULL OR alert."endedAt" >= link."joinedAt")
           AND (link."leftAt" IS NULL OR alert."openedAt" <= link."leftAt")

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { requireDeletable, requireUnlocked } from '../account/managed-object.ts'
+import { readOrganization } from '../account/organization/organization-queries.ts'
 import { zoneName } from '../account/page/page-settings.ts'
 import { tierOf } from '../account/tier.ts'
 import { requireScope } from '../core/access.ts'
@@ -18,6 +19,7 @@ import { AlertChange } from '../generated/prisma/enums.ts'
 import { suppressedAmong } from '../notification/mail/suppression.ts'
 import { startDispatch } from '../notification/subscriber/subscriber.ts'
 import { newSecret } from '../notification/subscriber/token.ts'
+import { countMembers } from '../people/membership.ts'
 import { findOwned, requireDistinct, requireServices } from '../status/ownership.ts'
 import type { AddressInput } from './channel-address.ts'
 import { addressFields, addressKeys, hasAddress, kindByKey, readAddress } from './channel-address.ts'
@@ -99,7 +101,7 @@ export async function createAlertChannel(ctx: AlertingContext, input: unknown): 
     if (kind === 'MAIL') await requireUnblocked({ ...tx, seal: ctx.seal }, organizationId, label)
     if (kind === 'PUSH') await requireMembers(tx, organizationId, data)
     const id = newId('AlertChannel')
-    const organization = await tx.db.organization.findUniqueOrThrow({ where: { id: organizationId } })
+    const organization = await readOrganization(tx, organizationId)
     const chosen = await chosenSettings(tx, organizationId, id, given, organization.timeZone)
     await startDispatch(tx.db, organizationId, organization.lastSeq)
     const channel = await tx.db.alertChannel.create({
@@ -137,7 +139,7 @@ export async function updateAlertChannel(ctx: AlertingContext, input: unknown): 
     if (address !== null) requireSameKind(before, address.kind, given)
     if (address?.kind === 'MAIL') await requireUnblocked({ ...tx, seal: ctx.seal }, organizationId, address.label)
     if (address?.kind === 'PUSH') await requireMembers(tx, organizationId, address.data)
-    const { timeZone } = await tx.db.organization.findUniqueOrThrow({ where: { id: organizationId } })
+    const { timeZone } = await readOrganization(tx, organizationId)
     const chosen = { name, ...(await chosenSettings(tx, organizationId, id, given, timeZone)) }
     const changed = changedFields(before, chosen)
     if (address === null && changed.length === 0) return [before]
@@ -304,12 +306,12 @@ export function pushMembers({ seal }: Pick<AlertingContext, 'seal'>, { id, kind,
 }
 
 /** @throws NotFound unless every person that a push channel names is a member. */
-async function requireMembers({ db }: Context, organizationId: string, data: AlertAddress['data']): Promise<void> {
+async function requireMembers(ctx: Context, organizationId: string, data: AlertAddress['data']): Promise<void> {
   const ids = memberIdsIn(data)
   if (ids.length === 0) return
   requireDistinct(ids, (index) => ['push', 'userIds', index])
   const isValid = ids.every((id) => isIdOf('User', id))
-  const count = isValid ? await db.membership.count({ where: { organizationId, userId: { in: [...ids] } } }) : 0
+  const count = isValid ? await countMembers(ctx, organizationId, ids) : 0
   if (count !== ids.length) throw new NotFound('Member not found.')
 }
 

@@ -1,10 +1,12 @@
 import { markPushChannel, readOrganization } from '../account/organization/organization-queries.ts'
+import { organizations } from '../account/views.ts'
 import type { Context } from '../core/context.ts'
 import { newId } from '../core/id.ts'
 import type { SecretBox } from '../core/secret-box.ts'
 import { change } from '../event-log/change.ts'
 import { Prisma } from '../generated/prisma/client.ts'
 import { startDispatch } from '../notification/subscriber/subscriber.ts'
+import { members } from '../people/views.ts'
 import { channelEvent } from './channel.ts'
 import { sealedAddress } from './message.ts'
 import { PUSH } from './sender/push.ts'
@@ -16,9 +18,9 @@ const BATCH = 50
  * Selects the organizations whose members have browsers with notifications turned on, and that never had a default push channel.
  */
 export const WITHOUT_PUSH_CHANNEL = Prisma.sql`
-  SELECT organization.id FROM "Organization" AS organization
+  SELECT organization.id FROM ${organizations} AS organization
   WHERE organization."pushChannelAt" IS NULL AND organization."deletedAt" IS NULL AND EXISTS (
-    SELECT 1 FROM "Membership" AS member JOIN "PushBrowser" AS browser ON browser."userId" = member."userId"
+    SELECT 1 FROM ${members} AS member JOIN "PushBrowser" AS browser ON browser."userId" = member."userId"
     WHERE member."organizationId" = organization.id)`
 
 /**

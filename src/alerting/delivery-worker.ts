@@ -1,3 +1,4 @@
+import { withOrganization } from '../account/views.ts'
 import type { Agenda } from '../database/lease/agenda.ts'
 import { earliestOf } from '../database/lease/agenda.ts'
 import type { LeasedWorker } from '../database/lease/leased-worker.ts'
@@ -38,7 +39,7 @@ export function createAlertWorker(
     read: async (ids) =>
       (await db.alertDelivery.findMany({
         where: { id: { in: [...ids] }, status: 'PENDING', dueAt: { not: null } },
-        include: { channel: true, organization: true },
+        include: { channel: true, ...withOrganization },
       })) as DueDelivery[],
     accept(claims) {
       for (const { row } of claims) worker.run(row, () => send(row).then(() => true))

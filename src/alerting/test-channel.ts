@@ -1,3 +1,4 @@
+import { readOrganization } from '../account/organization/organization-queries.ts'
 import { consumeHourly } from '../account/quota.ts'
 import { requireScope } from '../core/access.ts'
 import { RateLimited } from '../core/errors.ts'
@@ -33,7 +34,7 @@ export interface ChannelTest {
 export async function testAlertChannel(ctx: AlertingContext, id: string): Promise<ChannelTest> {
   const organizationId = requireScope(ctx, 'WRITE')
   const channel = await ownChannel(ctx, organizationId, id)
-  const organization = await ctx.db.organization.findUniqueOrThrow({ where: { id: organizationId } })
+  const organization = await readOrganization(ctx, organizationId)
   const now = ctx.now()
   if (!(await consumeHourly(ctx.usage, `alert tests ${organizationId}`, now, MAX_TESTS)))
     throw new RateLimited('You have sent too many tests. Try again later.', new Date(now.getTime() + HOUR))

@@ -1,4 +1,6 @@
 import { createHmac } from 'node:crypto'
+import { readOrganization } from '../account/organization/organization-queries.ts'
+import { pagesWithServices } from '../account/page/page-rows.ts'
 import { isLogoAddress } from '../account/page/page-settings.ts'
 import { kindByKey } from '../alerting/channel-address.ts'
 import { sealedAddress } from '../alerting/message.ts'
@@ -64,12 +66,8 @@ export async function readExisting(
       include: { dependencies: { select: { parentId: true }, orderBy: { parentId: 'asc' } } },
     }),
   )
-  const organization = await db.organization.findUniqueOrThrow({ where: { id: organizationId } })
-  const pages = await db.page.findMany({
-    where,
-    include: { services: { select: { serviceId: true }, orderBy: [{ position: 'asc' }, { serviceId: 'asc' }] } },
-    orderBy: [{ isFirst: 'desc' }, ...order.byAge.orderBy],
-  })
+  const organization = await readOrganization({ db }, organizationId)
+  const pages = await pagesWithServices({ db }, organizationId)
   const channels = await inParts(await db.alertChannel.findMany(order.byAge), (some) =>
     db.alertChannel.findMany({ where: some }),
   )

@@ -1,7 +1,10 @@
+import { apiKeys } from '../account/views.ts'
 import { yieldAfterTimeSlice } from '../core/concurrency/time-slice.ts'
 import type { Database } from '../core/context.ts'
+import { events } from '../event-log/views.ts'
 import type { ManagedObject } from '../generated/prisma/client.ts'
 import { Prisma } from '../generated/prisma/client.ts'
+import { people } from '../people/views.ts'
 import type { Digest, Existing } from './current.ts'
 import type { Drift } from './plan.ts'
 import type { Section } from './sections.ts'
@@ -53,13 +56,13 @@ async function lastChanges(
   const found = await db.$queryRaw<LastChange[]>(Prisma.sql`
     SELECT asked.id AS "subjectId", event.at,
       coalesce(
-        (SELECT coalesce(nullif("User".name, ''), email) FROM "User" WHERE "User".id = event."actorUserId"),
-        (SELECT 'the key ' || "ApiKey".name FROM "ApiKey" WHERE "ApiKey".id = event."actorKeyId"),
+        (SELECT coalesce(nullif(person.name, ''), email) FROM ${people} AS person WHERE person.id = event."actorUserId"),
+        (SELECT 'the key ' || key.name FROM ${apiKeys} AS key WHERE key.id = event."actorKeyId"),
         CASE event."actorKind" WHEN 'OPERATOR' THEN 'the operator' ELSE 'this service' END
       ) AS by
     FROM unnest(${subjects.map(([id]) => id)}::text[], ${subjects.map(([, after]) => after)}::int[]) AS asked (id, after)
     CROSS JOIN LATERAL (
-      SELECT at, "actorKind", "actorKeyId", "actorUserId" FROM "Event"
+      SELECT at, "actorKind", "actorKeyId", "actorUserId" FROM ${events} AS events
       WHERE "organizationId" = ${organizationId} AND "subjectId" = asked.id AND seq > asked.after
       ORDER BY seq DESC LIMIT 1
     ) AS event`)

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { basename } from 'node:path'
+import { twoLiveOrganizations } from '../account/organization/organization-queries.ts'
 import type { AlertingContext } from '../alerting/context.ts'
 import { Conflict, DomainError, Invalid } from '../core/errors.ts'
 import { MINUTE, SECOND } from '../core/time.ts'
@@ -106,9 +107,8 @@ async function applyFile(ctx: FileContext, { path, slug, values }: Source, yaml:
 }
 
 /** @throws Conflict if the slug matches no organization, or there is no slug and not exactly one organization. */
-async function organizationOf({ db }: FileContext, slug: string | undefined): Promise<string> {
-  const where = { deletedAt: null, ...(slug !== undefined && { slug }) }
-  const [only, ...others] = await db.organization.findMany({ where, select: { id: true }, take: 2 })
+async function organizationOf(ctx: FileContext, slug: string | undefined): Promise<string> {
+  const [only, ...others] = await twoLiveOrganizations(ctx, slug)
   if (only === undefined) {
     throw new Conflict(slug === undefined ? 'There is no organization yet.' : `There is no organization “${slug}”.`)
   }

@@ -1,4 +1,5 @@
 import { readManagedObjects } from '../account/managed-object.ts'
+import { readOrganization } from '../account/organization/organization-queries.ts'
 import type { AlertingContext } from '../alerting/context.ts'
 import { yieldAfterTimeSlice } from '../core/concurrency/time-slice.ts'
 import { DomainError } from '../core/errors.ts'
@@ -115,7 +116,7 @@ async function rowsOf(
   organizationId: string,
   after: readonly Existing[],
 ) {
-  const { lastSeq } = await ctx.db.organization.findUniqueOrThrow({ where: { id: organizationId } })
+  const { lastSeq } = await readOrganization(ctx, organizationId)
   const appliedSeq = lastSeq + (ctx.open?.events.length ?? 0)
   const byId = new Map(after.map((each) => [each.id, each]))
   const rows = []

@@ -1,5 +1,6 @@
-import { createApiKey } from '../account/api-key/api-key.ts'
+import { createApiKey, firstApiKey } from '../account/api-key/api-key.ts'
 import { updateOrganization } from '../account/organization/organization.ts'
+import { organizationBySlug } from '../account/organization/organization-queries.ts'
 import type { Context } from '../core/context.ts'
 import { renderMessage } from '../core/markdown/markdown-rendering.ts'
 import { DAY, MINUTE } from '../core/time.ts'
@@ -44,7 +45,7 @@ export async function prepareDemo({
   return db.$transaction(
     async (tx) => {
       const ctx: Context = { ...parts, db: tx, actor: { kind: 'operator' }, clientAddress: null }
-      const found = await tx.organization.findUnique({ where: { slug: organization.slug } })
+      const found = await organizationBySlug(ctx, organization.slug)
       const kept = found && isFresh(found, ctx.now()) ? await newestIncident(ctx, found.id) : null
       const archivedSlug = found && !kept ? await archive(ctx, found) : null
       const incident = kept ?? (await newestIncident(ctx, await seedOrganization(ctx)))
@@ -77,8 +78,7 @@ async function archive(ctx: Context, { id, slug }: Organization): Promise<string
 }
 
 async function ownerContext(ctx: Context, organizationId: string): Promise<Context> {
-  const first = { where: { organizationId }, orderBy: { createdAt: 'asc' } } as const
-  return ownerOf(ctx, await ctx.db.apiKey.findFirstOrThrow(first))
+  return ownerOf(ctx, await firstApiKey(ctx, organizationId))
 }
 
 function newestIncident({ db }: Context, organizationId: string): Promise<Incident | null> {

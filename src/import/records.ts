@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { managedObjects } from '../account/views.ts'
 import { requireScope } from '../core/access.ts'
 import { yieldAfterTimeSlice } from '../core/concurrency/time-slice.ts'
 import type { Context } from '../core/context.ts'
@@ -11,6 +12,7 @@ import type { ImportOutcome, ImportSource } from '../status/imported-record.ts'
 import { importIncidents, MAX_IMPORTED_INCIDENTS } from '../status/incident/incident-import.ts'
 import { importMaintenances, MAX_IMPORTED_MAINTENANCES } from '../status/maintenance/maintenance-import.ts'
 import { importSeries, MAX_IMPORTED_SERIES } from '../status/maintenance/series-import.ts'
+import { services } from '../status/views.ts'
 import type { RecordSection } from './translation.ts'
 
 /** The outcome of importing a record. */
@@ -191,8 +193,8 @@ interface KeyedService {
 async function servicesByKey({ db }: Context, organizationId: string, keys: readonly string[]) {
   if (keys.length === 0) return { byKey: new Map<string, KeyedService>(), byName: new Map<string, string>() }
   const found = await db.$queryRaw<(KeyedService & { readonly key: string | null })[]>`
-    SELECT managed.key, service.id, service.name FROM "Service" AS service
-    LEFT JOIN "ManagedObject" AS managed ON managed."objectId" = service.id AND managed.section = 'services'
+    SELECT managed.key, service.id, service.name FROM ${services} AS service
+    LEFT JOIN ${managedObjects} AS managed ON managed."objectId" = service.id AND managed.section = 'services'
       AND managed."organizationId" = ${organizationId} AND managed.key = ANY (${[...keys]}::text[])
     WHERE service."organizationId" = ${organizationId} AND (managed.key IS NOT NULL
       OR lower(service.name) = ANY (${keys.map((key) => key.trim().toLowerCase())}::text[]))`

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { tierOf } from '../account/tier.ts'
+import { ofLiveOrganization } from '../account/views.ts'
 import { requireScope } from '../core/access.ts'
 import type { Context } from '../core/context.ts'
 import { NotFound, TierLimitReached } from '../core/errors.ts'
@@ -142,7 +143,7 @@ export async function ownIntegration(
 /** Returns the integration with this secret, or null. */
 export function integrationWithSecret({ db }: Pick<Context, 'db'>, secret: string): Promise<Integration | null> {
   if (!SECRET.test(secret)) return Promise.resolve(null)
-  return db.integration.findUnique({ where: { hash: hashSecret(secret), organization: { deletedAt: null } } })
+  return db.integration.findUnique({ where: { hash: hashSecret(secret), ...ofLiveOrganization } })
 }
 
 /** Returns the URL to send to, or null if the secret was shown before. */

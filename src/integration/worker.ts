@@ -1,3 +1,4 @@
+import { organizations } from '../account/views.ts'
 import type { Context, Database } from '../core/context.ts'
 import type { SecretBox } from '../core/secret-box.ts'
 import { MINUTE, SECOND } from '../core/time.ts'
@@ -52,7 +53,8 @@ export function createIncomingWorker(parts: {
   const worker = createLeasedWorker<Due>({
     ctx,
     ...table,
-    where: () => Prisma.sql`"organizationId" IN (SELECT id FROM "Organization" WHERE "deletedAt" IS NULL)`,
+    where: () =>
+      Prisma.sql`"organizationId" IN (SELECT id FROM ${organizations} AS organizations WHERE "deletedAt" IS NULL)`,
     ownerOf: ({ organizationId }) => organizationId,
     leaseMs: LEASE_MS,
     maxClaimed: CONCURRENCY,

@@ -1,4 +1,6 @@
 import { z } from 'zod'
+import { readOrganization } from '../account/organization/organization-queries.ts'
+import { ofLiveOrganization, withOrganizationName } from '../account/views.ts'
 import { requireConfirmation, requireOwner } from '../core/access.ts'
 import type { Context } from '../core/context.ts'
 import { transaction } from '../core/context.ts'
@@ -89,7 +91,7 @@ async function mailInvitation(
   token: string,
 ): Promise<void> {
   const sendMail = requireMail(ctx)
-  const { name } = await ctx.db.organization.findUniqueOrThrow({ where: { id: organizationId } })
+  const { name } = await readOrganization(ctx, organizationId)
   afterAnswer(ctx, async () => {
     await sendMail({
       to: email,
@@ -131,8 +133,8 @@ export type OpenInvitation = Invitation & {
 export async function findInvitation({ db, now }: Pick<Context, 'db' | 'now'>, token: string): Promise<OpenInvitation> {
   const hash = hashSecret(token)
   const found = await db.invitation.findFirst({
-    where: { OR: [{ hash }, { mailedHash: hash }], expiresAt: { gt: now() }, organization: { deletedAt: null } },
-    include: { organization: { select: { id: true, name: true, slug: true } } },
+    where: { OR: [{ hash }, { mailedHash: hash }], expiresAt: { gt: now() }, ...ofLiveOrganization },
+    include: { ...withOrganizationName },
   })
   if (found === null) throw new NotFound('This invitation was used or revoked, or has expired.')
   return { ...found, isMailed: found.mailedHash === hash }

@@ -1,5 +1,7 @@
 import { z } from 'zod'
-import { usableKeysOf } from '../account/api-key/api-key.ts'
+import { usableKeys } from '../account/api-key/api-key.ts'
+import { pageTokensOf } from '../account/page/access-rows.ts'
+import { organizations } from '../account/views.ts'
 import { requireConfirmation, requireOperator, requireOwner, requireScope, roleIncludes } from '../core/access.ts'
 import type { Context } from '../core/context.ts'
 import { Conflict, NotFound } from '../core/errors.ts'
@@ -47,16 +49,23 @@ export function membersOf(ctx: Context): Promise<Member[]> {
   })
 }
 
+/** Returns how many of these people are members of an organization. */
+export function countMembers(
+  { db }: Pick<Context, 'db'>,
+  organizationId: string,
+  userIds: readonly string[],
+): Promise<number> {
+  return db.membership.count({ where: { organizationId, userId: { in: [...userIds] } } })
+}
+
 /** Returns a person's organizations, sorted by name, except deleted ones. */
 export function organizationsOf(
   { db }: Pick<Context, 'db'>,
   userId: string,
 ): Promise<Pick<Organization, 'name' | 'slug'>[]> {
-  return db.organization.findMany({
-    where: { memberships: { some: { userId } }, deletedAt: null },
-    select: { name: true, slug: true },
-    orderBy: { name: 'asc' },
-  })
+  return db.$queryRaw`
+    SELECT owner.name, owner.slug FROM "Membership" AS member JOIN ${organizations} AS owner ON owner.id = member."organizationId"
+    WHERE member."userId" = ${userId} AND owner."deletedAt" IS NULL ORDER BY owner.name`
 }
 
 /** Makes a person a member, in the transaction of a change. The caller checks permissions. */
@@ -191,9 +200,8 @@ export async function keptCredentials(
   { organizationId, user }: Pick<Member, 'organizationId'> & { readonly user: Pick<User, 'id'> },
   role: Role | null,
 ): Promise<KeptCredential[]> {
-  const keys = await ctx.db.apiKey.findMany(usableKeysOf(ctx, organizationId, user.id))
-  const tokens =
-    role === null ? await ctx.db.pageToken.findMany({ where: { organizationId, createdById: user.id } }) : []
+  const keys = await usableKeys(ctx, organizationId, user.id)
+  const tokens = role === null ? await pageTokensOf(ctx, organizationId, user.id) : []
   return [
     ...keys
       .filter(({ scope }) => role === null || !roleIncludes(role, scope))

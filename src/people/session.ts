@@ -2,6 +2,7 @@ import { REVOKED_KEY_NOTIFICATION } from '../account/api-key/api-key.ts'
 import type { CredentialCache } from '../account/api-key/credential-cache.ts'
 import { createCredentialCache } from '../account/api-key/credential-cache.ts'
 import { planAt } from '../account/limits.ts'
+import { organizations } from '../account/views.ts'
 import type { Context, Database, Membership, SignedInUser } from '../core/context.ts'
 import { afterTransaction } from '../core/context.ts'
 import { NotFound, Unauthenticated } from '../core/errors.ts'
@@ -121,7 +122,7 @@ async function readSession(db: Database, hash: string): Promise<KnownSession | n
       person."isOperator", (
         SELECT coalesce(jsonb_agg(jsonb_build_object('organizationId', owner.id, 'role', member.role,
           'checkPlan', owner."checkPlan", 'checkPlanUntil', owner."checkPlanUntil")), '[]'::jsonb)
-        FROM "Membership" AS member JOIN "Organization" AS owner ON owner.id = member."organizationId"
+        FROM "Membership" AS member JOIN ${organizations} AS owner ON owner.id = member."organizationId"
         WHERE member."userId" = person.id AND owner."deletedAt" IS NULL
       ) AS memberships
     FROM "Session" AS session JOIN "User" AS person ON person.id = session."userId" WHERE session.hash = ${hash}`

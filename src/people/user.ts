@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { Context } from '../core/context.ts'
+import type { Context, Database } from '../core/context.ts'
 import { emailAddress } from '../core/email-address.ts'
 import { Conflict } from '../core/errors.ts'
 import { newId } from '../core/id.ts'
@@ -54,6 +54,17 @@ export function accountExists(): Conflict {
 /** Returns the person with this email address; null: none. */
 export function userByEmail({ db }: Pick<Context, 'db'>, email: string): Promise<User | null> {
   return db.user.findUnique({ where: { email } })
+}
+
+/** Returns the names of people, by id. */
+export async function namesOfPeople(db: Database, ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
+  const found = await db.user.findMany({ where: { id: { in: [...ids] } }, select: { id: true, name: true } })
+  return new Map(found.map(({ id, name }) => [id, name]))
+}
+
+/** Locks a person until the end of the transaction, so that concurrent calls about them wait. */
+export async function lockPerson(db: Database, id: string): Promise<void> {
+  await db.$queryRaw`SELECT id FROM "User" WHERE id = ${id} FOR UPDATE`
 }
 
 /** The fields of an account that its person can see. */

@@ -1,5 +1,7 @@
 import type { Database } from '../core/context.ts'
 import { publicKinds } from '../event-log/audience.ts'
+import { events } from '../event-log/views.ts'
+import { incidentServices, incidents, maintenanceServices } from '../status/views.ts'
 
 /**
  * Returns the time of the newest public event about each of an organization's services, groups, incidents and
@@ -16,12 +18,12 @@ export async function readLastChanges(
       SELECT unnest(${[...ids]}::text[]) AS id
     ), subject AS (
       SELECT id, id AS "subjectId" FROM wanted
-      UNION ALL SELECT wanted.id, "incidentId" FROM wanted JOIN "IncidentService" ON "serviceId" = wanted.id
-        JOIN "Incident" AS incident ON incident.id = "incidentId" AND visibility = 'PUBLIC'
-      UNION ALL SELECT id, "maintenanceId" FROM wanted JOIN "MaintenanceService" ON "serviceId" = id
+      UNION ALL SELECT wanted.id, "incidentId" FROM wanted JOIN ${incidentServices} AS incidentServices ON "serviceId" = wanted.id
+        JOIN ${incidents} AS incident ON incident.id = "incidentId" AND visibility = 'PUBLIC'
+      UNION ALL SELECT id, "maintenanceId" FROM wanted JOIN ${maintenanceServices} AS maintenanceServices ON "serviceId" = id
     )
     SELECT id, max(at) AS at FROM subject CROSS JOIN LATERAL (
-      SELECT at FROM "Event"
+      SELECT at FROM ${events} AS events
       WHERE "organizationId" = ${organizationId} AND "subjectId" = subject."subjectId"
         AND kind::text = ANY (${publicKinds}::text[]) ORDER BY seq DESC LIMIT 1
     ) AS last GROUP BY id`

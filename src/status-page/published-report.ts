@@ -1,3 +1,4 @@
+import { readOrganization } from '../account/organization/organization-queries.ts'
 import type { Database } from '../core/context.ts'
 import { NotFound } from '../core/errors.ts'
 import { decodeCursor } from '../event-log/event.ts'
@@ -34,6 +35,6 @@ export async function readPublishedReport(db: Database, state: PageState, month:
 async function ownerOf(db: Database, { organization, tier }: PageState) {
   const { id, timeZone, publishesReports } = organization
   if (!publishesReports) throw new NotFound('This page publishes no reports.')
-  const { createdAt } = await db.organization.findUniqueOrThrow({ where: { id }, select: { createdAt: true } })
+  const { createdAt } = await readOrganization({ db }, id)
   return { id, timeZone, tier, createdAt }
 }

@@ -1,5 +1,7 @@
+import { readOrganization, timeZonesInUse } from '../account/organization/organization-queries.ts'
 import { readPage } from '../account/page/page.ts'
 import { advanceReportedMonth, recordReportedMonth } from '../account/page/page-rows.ts'
+import { organizations, pages } from '../account/views.ts'
 import type { Context } from '../core/context.ts'
 import { NotFound } from '../core/errors.ts'
 import { change } from '../event-log/change.ts'
@@ -27,12 +29,11 @@ interface DuePage {
  * is sent twice. Returns whether there may be more.
  */
 export async function createReports(ctx: Context): Promise<boolean> {
-  const zones = await ctx.db.organization.findMany({ distinct: ['timeZone'], select: { timeZone: true } })
-  const names = zones.map(({ timeZone }) => timeZone)
+  const names = await timeZonesInUse(ctx)
   const months = names.map((timeZone) => lastCompleteMonth(timeZone, ctx.now()))
   const due = await ctx.db.$queryRaw<DuePage[]>`
     SELECT page.id, page."organizationId", page."reportedMonth", zone.month AS last
-    FROM "Page" AS page JOIN "Organization" AS owner ON owner.id = page."organizationId"
+    FROM ${pages} AS page JOIN ${organizations} AS owner ON owner.id = page."organizationId"
     JOIN unnest(${names}::text[], ${months}::text[]) AS zone (name, month) ON zone.name = owner."timeZone"
     WHERE owner."deletedAt" IS NULL AND (page."reportedMonth" IS NULL OR page."reportedMonth" < zone.month)
     ORDER BY page."reportedMonth" NULLS FIRST, page.id LIMIT ${BATCH}`
@@ -58,7 +59,7 @@ async function createReportsOf(ctx: Context, due: DuePage, isWanted: boolean): P
   if (due.reportedMonth === null || !isWanted) return skipTo(ctx, due)
   const [page, organization] = await Promise.all([
     readPage(ctx.db, 'id', due.id),
-    ctx.db.organization.findUniqueOrThrow({ where: { id: due.organizationId } }),
+    readOrganization(ctx, due.organizationId),
   ])
   if (page === null) return
   const { reportedMonth } = due

@@ -15,6 +15,7 @@ import type { IncidentHistory, ServiceIncident } from '../status/incident/incide
 import { worstEffect } from '../status/incident/incident-effects.ts'
 import type { PageState, ServiceState } from '../status/page/page-state.ts'
 import type { ImpairedStatus } from '../status/service/service-status.ts'
+import { maintenanceServices, maintenances } from '../status/views.ts'
 import { sourceOf } from './service-history.ts'
 import { incidentHistorySince, readStretches } from './service-range.ts'
 
@@ -186,7 +187,7 @@ function readMaintenances(
 ): Promise<MaintenanceOfDay[]> {
   return db.$queryRaw<MaintenanceOfDay[]>`
     SELECT m.id, m.title, m.titles, m."startedAt", m."endedAt"
-    FROM "MaintenanceService" s JOIN "Maintenance" m ON m.id = s."maintenanceId"
+    FROM ${maintenanceServices} AS s JOIN ${maintenances} AS m ON m.id = s."maintenanceId"
     WHERE s."serviceId" = ${serviceId} AND m."organizationId" = ${organizationId}
       AND m."startedAt" < ${to} AND (m."endedAt" IS NULL OR m."endedAt" > ${from})
     ORDER BY m."startedAt", m.id LIMIT ${MAX_ITEMS + 1}`

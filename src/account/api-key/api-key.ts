@@ -112,6 +112,20 @@ export function listApiKeys(
   })
 }
 
+/** Returns the keys that `usableKeysOf` selects. */
+export function usableKeys(
+  ctx: Pick<Context, 'db' | 'now'>,
+  organizationId: string,
+  createdById: string,
+): Promise<ApiKey[]> {
+  return ctx.db.apiKey.findMany(usableKeysOf(ctx, organizationId, createdById))
+}
+
+/** Returns the first key of an organization, which exists unless an operator made it without one. */
+export function firstApiKey({ db }: Pick<Context, 'db'>, organizationId: string): Promise<ApiKey> {
+  return db.apiKey.findFirstOrThrow({ where: { organizationId }, orderBy: { createdAt: 'asc' } })
+}
+
 /**
  * Returns the query for the keys of an organization that a person created, directly or by one of those keys, and that still work;
  * newest first. The caller checks permissions.

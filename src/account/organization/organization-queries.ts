@@ -18,6 +18,34 @@ export async function findOrganization({ db }: Db, id: string): Promise<Organiza
   return found
 }
 
+/** Returns the organization with this id, unless it is deleted; null: none. */
+export function liveOrganization({ db }: Db, id: string): Promise<Organization | null> {
+  return db.organization.findUnique({ where: { id, deletedAt: null } })
+}
+
+/** Returns whether an organization exists, even if it is deleted. */
+export async function isOrganization({ db }: Db, id: string): Promise<boolean> {
+  if (typeOfId(id) !== 'Organization') return false
+  return (await db.organization.findUnique({ where: { id }, select: { id: true } })) !== null
+}
+
+/** Returns the organizations with these ids, even deleted ones. */
+export function readOrganizations({ db }: Db, ids: readonly string[]): Promise<Organization[]> {
+  return db.organization.findMany({ where: { id: { in: [...new Set(ids)] } } })
+}
+
+/** Returns the ids of at most two organizations that are not deleted. @param slug the slug; undefined: any. */
+export function twoLiveOrganizations({ db }: Db, slug: string | undefined): Promise<{ readonly id: string }[]> {
+  const where = { deletedAt: null, ...(slug !== undefined && { slug }) }
+  return db.organization.findMany({ where, select: { id: true }, take: 2 })
+}
+
+/** Returns the time zones of all organizations. */
+export async function timeZonesInUse({ db }: Db): Promise<string[]> {
+  const zones = await db.organization.findMany({ distinct: ['timeZone'], select: { timeZone: true } })
+  return zones.map(({ timeZone }) => timeZone)
+}
+
 /** Returns the organization with this slug, even if it is deleted; null: none. */
 export function organizationBySlug({ db }: Db, slug: string): Promise<Organization | null> {
   return db.organization.findUnique({ where: { slug } })

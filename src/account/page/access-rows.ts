@@ -39,6 +39,11 @@ export function listPageTokens({ db }: Db, organizationId: string, pageId: strin
   })
 }
 
+/** Returns the read tokens that a person created in an organization. */
+export function pageTokensOf({ db }: Db, organizationId: string, createdById: string): Promise<PageToken[]> {
+  return db.pageToken.findMany({ where: { organizationId, createdById } })
+}
+
 /** Inserts a read token, within the transaction of a change. */
 export function insertPageToken(
   { db, now }: Pick<Context, 'db' | 'now'>,

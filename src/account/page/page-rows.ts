@@ -21,6 +21,18 @@ export function readPageRow({ db }: Db, id: string): Promise<PageRow> {
   return db.page.findUniqueOrThrow({ where: { id } })
 }
 
+/** A page with the ids of its chosen services, in its order. */
+export type PageWithServices = PageRow & { readonly services: readonly { readonly serviceId: string }[] }
+
+/** Returns the pages of an organization, the first page first, then by age. */
+export function pagesWithServices({ db }: Db, organizationId: string): Promise<PageWithServices[]> {
+  return db.page.findMany({
+    where: { organizationId },
+    include: { services: { select: { serviceId: true }, orderBy: [{ position: 'asc' }, { serviceId: 'asc' }] } },
+    orderBy: [{ isFirst: 'desc' }, { createdAt: 'asc' }, { id: 'asc' }],
+  })
+}
+
 /** Inserts a page that shows all services, within the transaction of a change. Returns its id. */
 export async function insertPage(
   { db, now }: Pick<Context, 'db' | 'now'>,

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { z } from 'zod'
 import type { CreatedApiKey } from '../../account/api-key/api-key.ts'
 import { insertFirstKey } from '../../account/organization/organization.ts'
+import { readOrganization } from '../../account/organization/organization-queries.ts'
 import { organizationOf, requirePayer } from '../../core/access.ts'
 import type { Context } from '../../core/context.ts'
 import { transaction } from '../../core/context.ts'
@@ -131,7 +132,7 @@ function reserveInvoice(
   email: string | null,
 ): Promise<ReservedInvoice> {
   return change<ReservedInvoice>(ctx, organizationId, async (tx) => {
-    const organization = await tx.db.organization.findUniqueOrThrow({ where: { id: organizationId } })
+    const organization = await readOrganization(tx, organizationId)
     if (isPermanent(organization)) {
       throw new Conflict('The pro check plan of this organization has no end, so there is nothing to pay for.')
     }

@@ -1,3 +1,4 @@
+import { liveOrganization } from '../../account/organization/organization-queries.ts'
 import { NotFound } from '../../core/errors.ts'
 import { DAY } from '../../core/time.ts'
 import type { Organization } from '../../generated/prisma/client.ts'
@@ -61,7 +62,7 @@ export async function renewCheckPlan(ctx: BillingContext, token: string, currenc
 
 async function organizationOf({ billing, db, now }: BillingContext, token: string): Promise<Organization> {
   const id = billing.tokens.read('renewal', token, now())
-  const organization = id === null ? null : await db.organization.findUnique({ where: { id, deletedAt: null } })
+  const organization = id === null ? null : await liveOrganization({ db }, id)
   if (organization !== null) return organization
   throw new NotFound(
     'This link is invalid or has expired. Renewal links work until 30 days after the end of the plan.',

@@ -1,3 +1,4 @@
+import { liveOrganization } from '../../account/organization/organization-queries.ts'
 import { requirePayer } from '../../core/access.ts'
 import type { Config } from '../../core/config.ts'
 import type { Context } from '../../core/context.ts'
@@ -93,7 +94,7 @@ export async function paymentLink(
   { own = false }: CheckoutOptions = {},
 ): Promise<string> {
   const link = requirePaymentLink(tier, ctx.config)
-  const organization = await ctx.db.organization.findUnique({ where: { id: organizationId, deletedAt: null } })
+  const organization = await liveOrganization(ctx, organizationId)
   if (organization === null) throw new NotFound('Organization not found.')
   if (!isHigher(tier, organization.tier)) {
     const ownTier = await tierFromOwnSubscriptions(ctx, organization)
@@ -163,7 +164,7 @@ export interface CheckoutOutcome {
 export async function findCheckoutOutcome(ctx: BillingContext, token: string): Promise<CheckoutOutcome | null> {
   const [organizationId, tier = ''] = ctx.billing.tokens.read('payer', token, ctx.now())?.split('-') ?? []
   if (organizationId === undefined) return null
-  const organization = await ctx.db.organization.findUnique({ where: { id: organizationId, deletedAt: null } })
+  const organization = await liveOrganization(ctx, organizationId)
   const wanted = parsePaidTier(tier.toLowerCase())
   return organization && { organization, wanted, isDone: !isHigher(wanted, organization.tier) }
 }

@@ -1,9 +1,9 @@
 import { z } from 'zod'
+import { isOrganization } from '../../account/organization/organization-queries.ts'
 import { requireOperator } from '../../core/access.ts'
 import type { Context } from '../../core/context.ts'
 import { transaction } from '../../core/context.ts'
 import { Conflict, NotFound } from '../../core/errors.ts'
-import { typeOfId } from '../../core/id.ts'
 import { validate } from '../../core/validation.ts'
 import type { PaidSubscription, PaymentEvent, Prisma } from '../../generated/prisma/client.ts'
 import type { UnmatchedReason } from '../../generated/prisma/enums.ts'
@@ -306,11 +306,6 @@ async function resolveOwner(tx: Context, owner: string | null, before: PaidSubsc
 
 async function findOrganizationId(tx: Context, id: string | null): Promise<string | null> {
   return id !== null && (await isOrganization(tx, id)) ? id : null
-}
-
-async function isOrganization({ db }: Context, id: string): Promise<boolean> {
-  if (typeOfId(id) !== 'Organization') return false
-  return (await db.organization.findUnique({ where: { id }, select: { id: true } })) !== null
 }
 
 /** Reads the JSON column, which only `updateSubscription` writes. */

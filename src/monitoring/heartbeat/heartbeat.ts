@@ -1,4 +1,6 @@
 import type pg from 'pg'
+import { readOrganization } from '../../account/organization/organization-queries.ts'
+import { ofLiveOrganization, withTier } from '../../account/views.ts'
 import type { Context } from '../../core/context.ts'
 import { NotFound, Unavailable } from '../../core/errors.ts'
 import { hashSecret } from '../../core/hash-secret.ts'
@@ -90,8 +92,8 @@ async function acceptSignal(ctx: HeartbeatContext, token: string, message: Messa
   const { signal, runId, text } = message
   const monitor = TOKEN.test(token)
     ? await ctx.db.monitor.findUnique({
-        where: { heartbeatHash: hashSecret(token), organization: { deletedAt: null } },
-        include: { watches: true, organization: { select: { tier: true } } },
+        where: { heartbeatHash: hashSecret(token), ...ofLiveOrganization },
+        include: { watches: true, ...withTier },
       })
     : null
   if (monitor === null) throw new NotFound('No heartbeat has this token.')
@@ -202,7 +204,7 @@ export async function firstDue(ctx: Context, monitor: Monitor): Promise<Date | n
 
 /** Returns when a job becomes late whose last report was at `last`. */
 export async function heartbeatLateAt({ db }: Pick<Context, 'db'>, monitor: Monitor, last: Date): Promise<Date> {
-  const { tier } = await db.organization.findUniqueOrThrow({ where: { id: monitor.organizationId } })
+  const { tier } = await readOrganization({ db }, monitor.organizationId)
   return heartbeatDue(scheduleOf(monitor, tier), { reportedAt: last, runs: [] })
 }
 
@@ -215,7 +217,7 @@ export async function heartbeatDueAfterEdit(
   monitor: Monitor,
   { id, lastKnownAt, startedAt }: Pick<Watch, 'id' | 'lastKnownAt' | 'startedAt'>,
 ): Promise<Date> {
-  const { tier } = await db.organization.findUniqueOrThrow({ where: { id: monitor.organizationId } })
+  const { tier } = await readOrganization({ db }, monitor.organizationId)
   const schedule = scheduleOf(monitor, tier)
   const at = now()
   const runs = (await openRuns(db, id, startedAt)).map((run) => run.startedAt)

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { historyDaysOf } from '../../account/limits.ts'
 import { requireDeletable, requireUnlocked } from '../../account/managed-object.ts'
+import { readOrganization } from '../../account/organization/organization-queries.ts'
 import { zoneName } from '../../account/page/page-settings.ts'
 import { tierOf } from '../../account/tier.ts'
 import { requireScope } from '../../core/access.ts'
@@ -74,7 +75,7 @@ export async function createObjective(ctx: Context, input: unknown): Promise<Obj
     const service = await findOwned('Service', given.serviceId, (id) =>
       tx.db.service.findUnique({ where: { id, organizationId } }),
     )
-    const { timeZone } = await tx.db.organization.findUniqueOrThrow({ where: { id: organizationId } })
+    const { timeZone } = await readOrganization(tx, organizationId)
     const objective = await tx.db.objective.create({
       data: {
         id: newId('Objective'),

@@ -1,6 +1,7 @@
 import type pg from 'pg'
 import { errorCode } from '../../core/error-code.ts'
 import type { MonitorState } from '../../generated/prisma/enums.ts'
+import { incidentMonitors, maintenanceServices, maintenances } from '../../status/views.ts'
 import { BUCKETS, bucketOf } from '../uptime/histogram.ts'
 import type { DueWatch } from '../watch/due-watch.ts'
 import type { WatchMemory } from '../watch/judge.ts'
@@ -104,10 +105,10 @@ const INSERT = `
   SELECT accepted.id, monitor.state,
     monitor.state = 'DOWN' AND accepted.outcome = 'DOWN' AND monitor."serviceId" IS NOT NULL
       AND NOT EXISTS (
-        SELECT 1 FROM "IncidentMonitor" AS link
+        SELECT 1 FROM ${incidentMonitors.sql} AS link
         WHERE link."monitorId" = monitor.id AND link."leftAt" IS NULL)
       AND NOT EXISTS (
-        SELECT 1 FROM "MaintenanceService" AS part JOIN "Maintenance" AS work ON work.id = part."maintenanceId"
+        SELECT 1 FROM ${maintenanceServices.sql} AS part JOIN ${maintenances.sql} AS work ON work.id = part."maintenanceId"
         WHERE part."serviceId" = monitor."serviceId" AND work.status IN ('IN_PROGRESS', 'VERIFYING')
       ) AS "lacksIncident",
     monitor."unknownSince" IS NOT NULL AND monitor."blockedSince" IS NULL AND accepted.outcome <> 'UNKNOWN' AS "isMarkedStale",

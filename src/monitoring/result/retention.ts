@@ -1,4 +1,5 @@
 import { LONGEST_HISTORY_DAYS, tierLimits } from '../../account/limits.ts'
+import { organizations } from '../../account/views.ts'
 import type { Context } from '../../core/context.ts'
 import type { CountDeleted } from '../../core/deleted-rows.ts'
 import { DELETE_BATCH, uncounted } from '../../core/deleted-rows.ts'
@@ -54,7 +55,7 @@ function deleteBefore(
   return db.$executeRaw`
     DELETE FROM ${table} WHERE ctid = ANY (ARRAY(
       SELECT rows.row FROM unnest(${tiers}::text[], ${cutoffs}::timestamptz[]) AS kept (tier, since)
-      JOIN "Organization" o ON o.tier::text = kept.tier
+      JOIN ${organizations} AS o ON o.tier::text = kept.tier
       JOIN "Monitor" m ON m."organizationId" = o.id
       CROSS JOIN LATERAL (
         SELECT old.ctid AS row FROM ${table} old WHERE old."monitorId" = m.id AND ${time} < kept.since LIMIT ${DELETE_BATCH}

@@ -2,6 +2,7 @@ import type { Context } from '../../core/context.ts'
 import { validIdOrEmpty } from '../../core/id.ts'
 import type { Monitor, Prisma } from '../../generated/prisma/client.ts'
 import { notFound, requireDistinct } from '../../status/ownership.ts'
+import { services } from '../../status/views.ts'
 import { leavesOf } from '../group/group-graph.ts'
 import { readGroups } from '../group/group-store.ts'
 import { requireNoCycle } from '../group/monitor-cycle.ts'
@@ -69,7 +70,7 @@ export async function readRelations(
   // One row per parent, or a single row of nulls.
   const rows = await db.$queryRaw<(NamedParent & { service: string | null; dependents: number })[]>`
     SELECT parent.id, parent.name, parent.state, parent."stateSince", parent."blockedSince",
-      (SELECT name FROM "Service" WHERE id = ${serviceId}) AS service,
+      (SELECT name FROM ${services} AS services WHERE id = ${serviceId}) AS service,
       (SELECT count(*)::int FROM "MonitorDependency" WHERE "parentId" = ${monitorId}) AS dependents
     FROM (VALUES (${monitorId})) AS child (id)
     LEFT JOIN "MonitorDependency" AS dependency ON dependency."monitorId" = child.id

@@ -1,5 +1,6 @@
 import type { Database } from '../../core/context.ts'
 import type { Incident } from '../../generated/prisma/client.ts'
+import { incidentMonitors, incidents } from '../../status/views.ts'
 import type { Outage } from '../uptime/uptime.ts'
 
 /** An outage of a monitor. */
@@ -17,7 +18,7 @@ export async function readIncidentIds(
 ): Promise<readonly (string | null)[]> {
   const linked = await db.$queryRaw<LinkedIncident[]>`
     SELECT link."monitorId", incident.id, incident."startedAt", incident."resolvedAt"
-    FROM "IncidentMonitor" AS link JOIN "Incident" AS incident ON incident.id = link."incidentId"
+    FROM ${incidentMonitors} AS link JOIN ${incidents} AS incident ON incident.id = link."incidentId"
     WHERE link."monitorId" = ANY (${[...new Set(outages.map(({ monitorId }) => monitorId))]}::text[])
     ORDER BY incident."startedAt" DESC, incident.id`
   return outages.map((outage) => {

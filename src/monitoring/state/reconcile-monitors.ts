@@ -1,3 +1,4 @@
+import { ofLiveOrganization, withTier } from '../../account/views.ts'
 import type { Context } from '../../core/context.ts'
 import { change } from '../../event-log/change.ts'
 import type { NewEvent } from '../../event-log/event.ts'
@@ -176,8 +177,8 @@ interface Judging {
 
 async function readJudging({ db, now }: Pick<Context, 'db' | 'now'>, ids: readonly string[]): Promise<Judging> {
   const found = await db.monitor.findMany({
-    where: { id: { in: [...ids] }, pausedBy: null, organization: { deletedAt: null } },
-    include: { watches: true, organization: { select: { tier: true } }, dependencies: parentsSelect },
+    where: { id: { in: [...ids] }, pausedBy: null, ...ofLiveOrganization },
+    include: { watches: true, ...withTier, dependencies: parentsSelect },
     orderBy: { id: 'asc' },
   })
   const at = now()

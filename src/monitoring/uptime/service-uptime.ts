@@ -1,3 +1,4 @@
+import { readOrganizations } from '../../account/organization/organization-queries.ts'
 import { yieldAfterTimeSlice } from '../../core/concurrency/time-slice.ts'
 import type { Database } from '../../core/context.ts'
 import type { Organization } from '../../generated/prisma/client.ts'
@@ -6,6 +7,7 @@ import type { IncidentHistory } from '../../status/incident/incident-effect-read
 import { readIncidentHistory } from '../../status/incident/incident-effect-reader.ts'
 import { worstEffects } from '../../status/incident/incident-effects.ts'
 import type { ImpairedStatus } from '../../status/service/service-status.ts'
+import { services } from '../../status/views.ts'
 import type { Said, ServiceRecord } from './service-stretches.ts'
 import {
   declaredOf,
@@ -32,10 +34,7 @@ export async function readUptimeSettings(
   { db }: { readonly db: Database },
   organizationIds: readonly string[],
 ): Promise<ReadonlyMap<string, UptimeSettings>> {
-  const found = await db.organization.findMany({
-    where: { id: { in: [...new Set(organizationIds)] } },
-    select: { id: true, timeZone: true, tier: true, uptimeSource: true },
-  })
+  const found = await readOrganizations({ db }, organizationIds)
   return new Map(found.map((organization) => [organization.id, organization]))
 }
 
@@ -247,8 +246,8 @@ async function readServices(
   ids: readonly string[],
 ) {
   const rows = await db.$queryRaw<Omit<KnownService, 'source'>[]>`
-    SELECT id, "createdAt", (SELECT min("createdAt") FROM "Monitor" WHERE "serviceId" = "Service".id) AS "watchedSince"
-    FROM "Service" WHERE "organizationId" = ${organizationId} AND id = ANY (${[...new Set(ids)]}::text[])`
+    SELECT id, "createdAt", (SELECT min("createdAt") FROM "Monitor" WHERE "serviceId" = service.id) AS "watchedSince"
+    FROM ${services} AS service WHERE "organizationId" = ${organizationId} AND id = ANY (${[...new Set(ids)]}::text[])`
   return rows.map((row): KnownService => ({ ...row, source: uptimeSourceOf(row.watchedSince !== null, uptimeSource) }))
 }
 

@@ -1,4 +1,6 @@
 import { historyDaysOf, LONGEST_HISTORY_DAYS } from '../../account/limits.ts'
+import { readOrganization } from '../../account/organization/organization-queries.ts'
+import { organizations } from '../../account/views.ts'
 import { yieldAfterTimeSlice } from '../../core/concurrency/time-slice.ts'
 import type { Context, Database } from '../../core/context.ts'
 import { DAY } from '../../core/time.ts'
@@ -7,6 +9,7 @@ import { invalid } from '../../core/validation.ts'
 import { change } from '../../event-log/change.ts'
 import type { Organization } from '../../generated/prisma/client.ts'
 import { Prisma } from '../../generated/prisma/client.ts'
+import { maintenances } from '../../status/views.ts'
 import type { Condition, Span, Tally } from './uptime.ts'
 import { nothing, stretches, tallies } from './uptime.ts'
 import type { History } from './uptime-history.ts'
@@ -170,7 +173,7 @@ const PER_TRANSACTION = 50
  */
 export async function closeDays(ctx: Context): Promise<boolean> {
   const zones = await ctx.db.$queryRaw<{ timeZone: string }[]>`
-    SELECT DISTINCT o."timeZone" FROM "Organization" o
+    SELECT DISTINCT o."timeZone" FROM ${organizations} AS o
     WHERE EXISTS (SELECT 1 FROM "Monitor" m WHERE m."organizationId" = o.id)`
   let [found, closed] = [0, 0]
   for (const { timeZone } of zones) {
@@ -201,7 +204,7 @@ function yesterdayOf(timeZone: string, now: Date): Yesterday {
 
 /** Closes days of some subjects of an organization. The caller must lock its row. Returns the number of subjects. */
 async function closeSome({ db, now }: Context, organizationId: string): Promise<number> {
-  const { timeZone } = await db.organization.findUniqueOrThrow({ where: { id: organizationId } })
+  const { timeZone } = await readOrganization({ db }, organizationId)
   const yesterday = yesterdayOf(timeZone, now())
   // Read the results before the gaps, because a gap is written with the result that ends it.
   const subjects = await readUnclosed(db, yesterday, PER_TRANSACTION, organizationId)
@@ -265,9 +268,9 @@ function readUnclosed(
         m.state IN ('PENDING', 'PAUSED') OR m.kind = 'GROUP'
           OR (SELECT count(*) FROM "Watch" w WHERE w."monitorId" = m.id AND w."lastKnownAt" >= ${end})
             >= coalesce(m.agreement, 1) AS final
-      FROM "Monitor" m JOIN "Organization" o ON o.id = m."organizationId"
+      FROM "Monitor" m JOIN ${organizations} AS o ON o.id = m."organizationId"
       WHERE ${of} AND m."createdAt" < ${end} AND NOT EXISTS (
-        SELECT 1 FROM "Maintenance" n WHERE n."organizationId" = o.id
+        SELECT 1 FROM ${maintenances} AS n WHERE n."organizationId" = o.id
           AND (n.status = 'SCHEDULED' AND n."startsAt" < ${end}
             OR n.status IN ('IN_PROGRESS', 'VERIFYING') AND n."endsAt" < ${end}))
     ), subject AS (

@@ -1,8 +1,10 @@
+import { organizations } from '../../account/views.ts'
 import { yieldAfterTimeSlice } from '../../core/concurrency/time-slice.ts'
 import type { Database } from '../../core/context.ts'
 import type { Monitor } from '../../generated/prisma/client.ts'
 import { Prisma } from '../../generated/prisma/client.ts'
 import type { MonitorState, Tier } from '../../generated/prisma/enums.ts'
+import { maintenanceServices, maintenances } from '../../status/views.ts'
 import { freshUntil, scheduleOf } from '../watch/staleness.ts'
 import type { MonitorHistory, Outage, Span, StateInterval, Tally } from './uptime.ts'
 import { coveragePercent, outagesOf, stretches, tally, uptimePercent } from './uptime.ts'
@@ -172,7 +174,7 @@ function readWatched(db: Database, wanted: readonly HistoryQuery[]): Promise<Wat
       SELECT id, min(since) AS since FROM unnest(${ids}::text[], ${since}::timestamptz[]) AS each (id, since) GROUP BY id
     ) wanted
     JOIN "Monitor" m ON m.id = wanted.id OR m."serviceId" = wanted.id
-    JOIN "Organization" o ON o.id = m."organizationId"
+    JOIN ${organizations} AS o ON o.id = m."organizationId"
     ORDER BY m.id`
 }
 
@@ -214,8 +216,8 @@ async function readStretches(
       SELECT coalesce(json_agg(json_build_array(s."serviceId", ${time('m."startedAt"')},
         ${time(`coalesce(m."endedAt", now.now)`)})), '[]')::text
       FROM (SELECT ${now}::timestamptz AS now) AS now, ${wanted(ofServices)}
-      JOIN "MaintenanceService" s ON s."serviceId" = wanted.id
-      JOIN "Maintenance" m ON m.id = s."maintenanceId"
+      JOIN ${maintenanceServices} AS s ON s."serviceId" = wanted.id
+      JOIN ${maintenances} AS m ON m.id = s."maintenanceId"
       WHERE m."startedAt" IS NOT NULL AND (m."endedAt" IS NULL OR m."endedAt" > wanted.since)
     ) AS maintenance`
   const spans = (text = '[]') =>
@@ -244,8 +246,8 @@ export async function readMaintenance(
       SELECT wanted.id AS of, m."startedAt" AS from, coalesce(m."endedAt", ${now}::timestamptz) AS to
       FROM unnest(${[...ids]}::text[]) AS wanted (id)
       LEFT JOIN "Monitor" watching ON watching.id = wanted.id
-      JOIN "MaintenanceService" s ON s."serviceId" = coalesce(watching."serviceId", wanted.id)
-      JOIN "Maintenance" m ON m.id = s."maintenanceId"
+      JOIN ${maintenanceServices} AS s ON s."serviceId" = coalesce(watching."serviceId", wanted.id)
+      JOIN ${maintenances} AS m ON m.id = s."maintenanceId"
       WHERE m."startedAt" IS NOT NULL AND (m."endedAt" IS NULL OR m."endedAt" > ${since})`,
   )
 }

@@ -1,4 +1,5 @@
 import type pg from 'pg'
+import { organizations } from '../../account/views.ts'
 import type { Monitor, Watch } from '../../generated/prisma/client.ts'
 import type { Tier } from '../../generated/prisma/enums.ts'
 import type { Thresholds, WatchMemory } from './judge.ts'
@@ -46,7 +47,7 @@ const READ_WATCHES = `
     monitor."recoveryThreshold", organization.tier
   FROM "Watch" AS watch
   JOIN "Monitor" AS monitor ON monitor.id = watch."monitorId"
-  JOIN "Organization" AS organization ON organization.id = monitor."organizationId"
+  JOIN ${organizations.sql} AS organization ON organization.id = monitor."organizationId"
   WHERE watch.id = ANY($1) AND watch."dueAt" IS NOT NULL AND organization."deletedAt" IS NULL`
 
 /** Reads active watches by id, in any order. Bypasses Prisma, because this runs constantly. */

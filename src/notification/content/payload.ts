@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { withReportSetting } from '../../account/views.ts'
 import type { Database } from '../../core/context.ts'
 import type { StoredMessages } from '../../core/markdown/markdown-rendering.ts'
 import type { KindFor } from '../../event-log/audience.ts'
@@ -327,7 +328,7 @@ async function buildReportPayload(
   const month = reportMonth ?? updateId ?? ''
   const report = await db.pageReport.findUnique({
     where: { pageId_month: { pageId: subjectId, month } },
-    include: { page: { select: { publishesReports: true } } },
+    include: withReportSetting,
   })
   if (report === null) return null
   return {

@@ -1,4 +1,5 @@
 import type pg from 'pg'
+import { organizations, pageAccesses, pageServices, pages } from '../../account/views.ts'
 import { requireScope } from '../../core/access.ts'
 import type { Context } from '../../core/context.ts'
 import { transaction } from '../../core/context.ts'
@@ -70,13 +71,13 @@ const READ = `
     coalesce(page."accentColor", organization."accentColor") AS "accentColor",
     coalesce(page."logoUrl", organization."logoUrl") AS "logoUrl", organization.tier,
     CASE WHEN NOT page."allServices" THEN
-      ARRAY(SELECT "serviceId" FROM "PageService" WHERE "pageId" = page.id) END AS "serviceIds",
+      ARRAY(SELECT "serviceId" FROM ${pageServices.sql} AS pageServices WHERE "pageId" = page.id) END AS "serviceIds",
     coalesce(${WITHHELD.sql}, false) AS "isWithheld"
   FROM "Delivery" AS delivery
   JOIN "Subscriber" AS subscriber ON subscriber.id = delivery."subscriberId"
-  JOIN "Organization" AS organization ON organization.id = delivery."organizationId"
-  JOIN "Page" AS page ON page.id = ${pageOfSubscriberSql.sql}
-  LEFT JOIN "PageAccess" AS access ON access."pageId" = page.id
+  JOIN ${organizations.sql} AS organization ON organization.id = delivery."organizationId"
+  JOIN ${pages.sql} AS page ON page.id = ${pageOfSubscriberSql.sql}
+  LEFT JOIN ${pageAccesses.sql} AS access ON access."pageId" = page.id
   WHERE delivery.id = ANY($1) AND delivery.status = 'PENDING' AND organization."deletedAt" IS NULL`
 
 /** Reads pending deliveries by id, unordered. Uses two statements without Prisma, because there can be very many. */

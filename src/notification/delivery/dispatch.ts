@@ -1,4 +1,5 @@
 import type pg from 'pg'
+import { organizations, pageServices, pages } from '../../account/views.ts'
 import type { Context } from '../../core/context.ts'
 import { transaction } from '../../core/context.ts'
 import { readEventsAfter } from '../../event-log/event.ts'
@@ -59,10 +60,10 @@ async function createDeliveries(
     SELECT 'dlv_' || left(md5(subscriber.id || ' ' || ${seq}::int), 24), subscriber."organizationId", subscriber.id, subscriber.channel,
       ${seq}::int, ${payload.id}, subscriber.destination, ${now()}, ${now()}
     FROM "Subscriber" AS subscriber
-    JOIN "Organization" AS organization ON organization.id = subscriber."organizationId"
-    JOIN "Page" AS page ON page.id = ${pageOfSubscriberSql}
+    JOIN ${organizations} AS organization ON organization.id = subscriber."organizationId"
+    JOIN ${pages} AS page ON page.id = ${pageOfSubscriberSql}
     WHERE (page."allServices" OR cardinality(${[...serviceIds]}::text[]) = 0 OR EXISTS (
-        SELECT 1 FROM "PageService" AS shown WHERE shown."pageId" = page.id AND shown."serviceId" = ANY (${[...serviceIds]}::text[])))
+        SELECT 1 FROM ${pageServices} AS shown WHERE shown."pageId" = page.id AND shown."serviceId" = ANY (${[...serviceIds]}::text[])))
       ${page} AND subscriber."organizationId" = ${organizationId} AND ${activeSql}
       AND subscriber."sinceSeq" < ${seq} AND (
         ${topic}::"Topic" = ANY (subscriber.topics)
@@ -103,5 +104,5 @@ export async function findUndispatched(
 /** Selects the organizations with undispatched events. */
 export const UNDISPATCHED = Prisma.sql`
   SELECT organization.id FROM "Dispatch" AS position
-  JOIN "Organization" AS organization ON organization.id = position."organizationId"
+  JOIN ${organizations} AS organization ON organization.id = position."organizationId"
   WHERE position.seq < organization."lastSeq" AND organization."deletedAt" IS NULL`

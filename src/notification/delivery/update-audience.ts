@@ -1,5 +1,6 @@
 import type { Database } from '../../core/context.ts'
 import { plainRows } from '../../database/sql-transaction.ts'
+import { events } from '../../event-log/views.ts'
 import type { ChannelKind } from '../../generated/prisma/client.ts'
 import { Prisma } from '../../generated/prisma/client.ts'
 
@@ -34,7 +35,7 @@ export async function readUpdateAudiences(
       SELECT event."updateId", delivery.channel, count(*)::int AS notified,
         (count(*) FILTER (WHERE delivery.status = 'DELIVERED'))::int AS delivered,
         (count(*) FILTER (WHERE delivery.status IN ('FAILED', 'CANCELLED')))::int AS failed
-      FROM "Event" AS event
+      FROM ${events} AS event
       JOIN "Delivery" AS delivery ON delivery."organizationId" = event."organizationId" AND delivery.seq = event.seq
       WHERE event."organizationId" = ${organizationId} AND event."subjectId" = ANY(${[...incidentIds]}::text[])
         AND event."updateId" = ANY(${[...updateIds]}::text[])

@@ -1,3 +1,4 @@
+import { organizations } from '../../account/views.ts'
 import type { Context } from '../../core/context.ts'
 import { DAY } from '../../core/time.ts'
 
@@ -37,7 +38,7 @@ export async function readMailState({ db, now }: Pick<Context, 'db' | 'now'>): P
   >`
     WITH recent AS MATERIALIZED (
       SELECT mail.status, mail."endedAt", mail.attempts -> -1 AS last
-      FROM "Organization" organization CROSS JOIN LATERAL (
+      FROM ${organizations} AS organization CROSS JOIN LATERAL (
         SELECT * FROM "Delivery" delivery
         WHERE delivery."organizationId" = organization.id AND delivery."createdAt" >= ${since}::timestamptz
         ORDER BY delivery."createdAt" DESC, delivery.id DESC LIMIT ${MAX_READ}::int

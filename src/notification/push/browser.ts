@@ -13,6 +13,7 @@ import { thirdParty } from '../../network/destination.ts'
 import type { Outbound } from '../../network/outbound/outbound.ts'
 import { isPushService } from '../../network/third-party-rate.ts'
 import { requireUser } from '../../people/session.ts'
+import { lockPerson } from '../../people/user.ts'
 import type { SendResult } from '../channel/channel.ts'
 import { webhookAddress } from '../channel/channel.ts'
 import { areBrowserKeys } from './encryption.ts'
@@ -93,7 +94,7 @@ export async function addBrowser(ctx: PushContext, input: unknown): Promise<void
   const subscription: PushSubscription = { endpoint: endpoint.text, ...keys }
   await transaction(ctx, async ({ db, now }) => {
     // Locks the person, so that concurrent calls stay within the limit.
-    await db.$queryRaw`SELECT id FROM "User" WHERE id = ${userId} FOR UPDATE`
+    await lockPerson(db, userId)
     await db.pushBrowser.deleteMany({ where: { OR: [{ sessionId }, { endpointHash }] } })
     if ((await db.pushBrowser.count({ where: { userId } })) >= MAX_BROWSERS) {
       throw new Conflict(`You can get notifications in at most ${MAX_BROWSERS} browsers. Remove one first.`)

@@ -1,11 +1,13 @@
+import { organizations } from '../../account/views.ts'
 import type { Database } from '../../core/context.ts'
 import { Prisma } from '../../generated/prisma/client.ts'
+import { members } from '../../people/views.ts'
 
 /** Selects the organizations that are not dispatched although browsers of members want notifications. */
 export const UNFOLLOWED = Prisma.sql`
   SELECT DISTINCT organization.id AS "organizationId", organization."lastSeq" AS seq FROM "PushBrowser" AS browser
-  JOIN "Membership" AS member ON member."userId" = browser."userId"
-  JOIN "Organization" AS organization ON organization.id = member."organizationId"
+  JOIN ${members} AS member ON member."userId" = browser."userId"
+  JOIN ${organizations} AS organization ON organization.id = member."organizationId"
   WHERE NOT EXISTS (SELECT 1 FROM "Dispatch" AS position WHERE position."organizationId" = organization.id)`
 
 /** Starts to dispatch these organizations. */

@@ -1,9 +1,11 @@
 import type pg from 'pg'
+import { organizations } from '../../account/views.ts'
 import type { Agenda } from '../../database/lease/agenda.ts'
 import { dueIfAny, earliestOf } from '../../database/lease/agenda.ts'
 import type { LeasedWorker } from '../../database/lease/leased-worker.ts'
 import { createLeasedWorker } from '../../database/lease/leased-worker.ts'
 import { Prisma } from '../../generated/prisma/client.ts'
+import { members, sessions } from '../../people/views.ts'
 import { LEASE, pauses } from '../queue/lease.ts'
 import { followOrganizations, UNFOLLOWED } from './follow.ts'
 import type { DuePush, PushParts } from './push-sender.ts'
@@ -16,12 +18,12 @@ const CONCURRENCY = 128
 const READ = `
   SELECT push.id, push."browserId", push."organizationId", push.failed, push."dueAt", push."createdAt", push.content, push."alertDeliveryId", browser.host,
     browser.subscription, session."expiresAt" > $2 AND organization."deletedAt" IS NULL AND EXISTS (
-      SELECT 1 FROM "Membership" AS member
+      SELECT 1 FROM ${members.sql} AS member
       WHERE member."userId" = browser."userId" AND member."organizationId" = push."organizationId") AS "isWanted"
   FROM "PushDelivery" AS push
   JOIN "PushBrowser" AS browser ON browser.id = push."browserId"
-  JOIN "Session" AS session ON session.id = browser."sessionId"
-  JOIN "Organization" AS organization ON organization.id = push."organizationId"
+  JOIN ${sessions.sql} AS session ON session.id = browser."sessionId"
+  JOIN ${organizations.sql} AS organization ON organization.id = push."organizationId"
   WHERE push.id = ANY($1)`
 
 /** Creates a worker that sends due notifications to browsers. */

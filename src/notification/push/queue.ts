@@ -1,8 +1,10 @@
+import { organizations } from '../../account/views.ts'
 import type { Context, Database } from '../../core/context.ts'
 import type { SecretBox } from '../../core/secret-box.ts'
 import { isFor } from '../../event-log/audience.ts'
 import type { Event } from '../../generated/prisma/client.ts'
 import { Prisma } from '../../generated/prisma/client.ts'
+import { members, sessions } from '../../people/views.ts'
 import type { PushContent, PushOwner } from './content.ts'
 import { buildPush } from './content.ts'
 
@@ -18,9 +20,9 @@ export interface PushAudience {
 
 /** Selects the browsers of members with a valid session. */
 export const browsersIn = ({ organizationId, userIds }: PushAudience, now: Date) => Prisma.sql`
-  SELECT browser.id FROM "Membership" AS member
+  SELECT browser.id FROM ${members} AS member
   JOIN "PushBrowser" AS browser ON browser."userId" = member."userId"
-  JOIN "Session" AS session ON session.id = browser."sessionId" AND session."expiresAt" > ${now}
+  JOIN ${sessions} AS session ON session.id = browser."sessionId" AND session."expiresAt" > ${now}
   WHERE member."organizationId" = ${organizationId}
     AND (cardinality(${[...userIds]}::text[]) = 0 OR member."userId" = ANY (${[...userIds]}::text[]))`
 
@@ -77,6 +79,6 @@ export async function dispatchPush(ctx: Context, organizationId: string, event: 
 /** Returns the organization, or null if no member has a browser to notify. */
 async function readOwner(db: Database, audience: PushAudience, now: Date): Promise<PushOwner | null> {
   const [owner] = await db.$queryRaw<PushOwner[]>`
-    SELECT name, slug FROM "Organization" WHERE id = ${audience.organizationId} AND EXISTS (${browsersIn(audience, now)})`
+    SELECT name, slug FROM ${organizations} AS organizations WHERE id = ${audience.organizationId} AND EXISTS (${browsersIn(audience, now)})`
   return owner ?? null
 }

@@ -1,4 +1,5 @@
 import { findPage } from '../../account/page/page.ts'
+import { organizations, pages } from '../../account/views.ts'
 import { requireScope } from '../../core/access.ts'
 import type { Context } from '../../core/context.ts'
 import { change } from '../../event-log/change.ts'
@@ -50,7 +51,7 @@ export async function pagesWithReportReaders(
   pageIds: readonly string[],
 ): Promise<ReadonlySet<string>> {
   const found = await db.$queryRaw<{ id: string }[]>`
-    SELECT page.id FROM "Page" AS page JOIN "Organization" AS organization ON organization.id = page."organizationId"
+    SELECT page.id FROM ${pages} AS page JOIN ${organizations} AS organization ON organization.id = page."organizationId"
     WHERE page.id = ANY (${[...pageIds]}::text[]) AND EXISTS (
       SELECT 1 FROM "Subscriber" AS subscriber
       WHERE subscriber."organizationId" = page."organizationId" AND ${activeSql} AND 'REPORTS' = ANY (subscriber.topics)

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { readOrganization } from '../../account/organization/organization-queries.ts'
 import { readPage } from '../../account/page/page.ts'
 import { slugText } from '../../account/page/page-settings.ts'
 import { consumeHourly, consumeMany } from '../../account/quota.ts'
@@ -208,7 +209,7 @@ function subscribeUnconfirmed(
     if (known?.confirmedAt) throw new Conflict('This address is already subscribed.')
     const suppressed = await suppressedAmong({ ...ctx, ...tx }, organizationId, [address])
     for (const reason of suppressed.values()) throw new Conflict(suppressionMessages[reason])
-    const organization = await tx.db.organization.findUniqueOrThrow({ where: { id: organizationId } })
+    const organization = await readOrganization(tx, organizationId)
     await requireSubscriberCapacity(tx, organization, 1)
     await consumeUnconfirmedQuota(tx, organization, 1)
     const { id } = await upsertSubscriber({ ...ctx, ...tx }, organizationId, address, preferences)

@@ -1,5 +1,6 @@
 import type { Subscriber } from '../../generated/prisma/client.ts'
 import { Prisma } from '../../generated/prisma/client.ts'
+import { members, people } from '../../people/views.ts'
 
 // In SQL, `subscriber` is the subscriber and `organization` its organization.
 
@@ -23,5 +24,5 @@ export const ofPage = (pageId: string): Prisma.SubscriberWhereInput => ({
 
 /** The condition of a subscriber whose email address is that of a member. */
 export const isMemberSql = Prisma.sql`(subscriber.channel = 'EMAIL' AND EXISTS (
-  SELECT 1 FROM "Membership" AS member JOIN "User" AS person ON person.id = member."userId"
+  SELECT 1 FROM ${members} AS member JOIN ${people} AS person ON person.id = member."userId"
   WHERE member."organizationId" = subscriber."organizationId" AND lower(person.email) = lower(subscriber.address)))`

@@ -1,3 +1,4 @@
+import { withPageSlug } from '../../account/views.ts'
 import { requireScope } from '../../core/access.ts'
 import { yieldAfterTimeSlice } from '../../core/concurrency/time-slice.ts'
 import type { Context } from '../../core/context.ts'
@@ -44,8 +45,7 @@ function readBatch(db: Context['db'], where: Prisma.SubscriberWhereInput, last: 
     where: { AND: [where, ...after] },
     include: {
       services: { select: { service: { select: { name: true } } } },
-      page: { select: { slug: true } },
-      organization: { select: { slug: true } },
+      ...withPageSlug,
     },
     orderBy: [{ createdAt: 'asc' }, { id: 'asc' }],
     take: BATCH,

@@ -1,6 +1,7 @@
 import { setImmediate as turnOfOthers } from 'node:timers/promises'
 import { z } from 'zod'
 import { tierLimits } from '../../account/limits.ts'
+import { readOrganization } from '../../account/organization/organization-queries.ts'
 import { findPage } from '../../account/page/page.ts'
 import { requireScope } from '../../core/access.ts'
 import { yieldAfterTimeSlice } from '../../core/concurrency/time-slice.ts'
@@ -13,6 +14,7 @@ import type { Organization } from '../../generated/prisma/client.ts'
 import type { ImportOutcome } from '../../status/imported-record.ts'
 import { skipped as skippedRecord } from '../../status/imported-record.ts'
 import { shows } from '../../status/page-scope.ts'
+import { services } from '../../status/views.ts'
 import { email } from '../channel/email.ts'
 import type { NotificationContext } from '../context.ts'
 import type { SuppressionReason } from '../mail/suppression.ts'
@@ -77,7 +79,7 @@ export async function importSubscribers(ctx: NotificationContext, input: unknown
     await requirePreferences(tx, organizationId, preferences)
     const page = await findPage(tx.db, organizationId, followed.id)
     if (preferences.serviceIds.some((id) => !shows(page, id))) throw new NotFound('Service not found.')
-    const organization = await tx.db.organization.findUniqueOrThrow({ where: { id: organizationId } })
+    const organization = await readOrganization(tx, organizationId)
     const known = await readKnown(tx, organizationId, [...addresses.keys()])
     for (const addressHash of known) addresses.delete(addressHash)
     const skipped = [...(await removeSuppressed({ ...ctx, ...tx }, organizationId, addresses)).values()]
@@ -138,7 +140,7 @@ export async function importConfirmedSubscribers(
     addresses.delete(hash)
   }
   const sort = async (tx: Context) => {
-    const organization = await tx.db.organization.findUniqueOrThrow({ where: { id: organizationId } })
+    const organization = await readOrganization(tx, organizationId)
     for (const hash of await readKnown(tx, organizationId, [...addresses.keys()]))
       mark(hash, { outcome: 'UNCHANGED', reason: '' })
     const suppressed = await removeSuppressed({ ...ctx, ...tx }, organizationId, addresses)
@@ -254,7 +256,7 @@ async function withServices(
     names.length === 0 || chosen.length > 0
       ? []
       : await db.$queryRaw<{ id: string; name: string }[]>`
-          SELECT id, lower(name) AS name FROM "Service"
+          SELECT id, lower(name) AS name FROM ${services} AS services
           WHERE "organizationId" = ${organizationId} AND lower(name) = ANY (${names}::text[])`
   const byName = new Map(found.map(({ id, name }) => [name, id]))
   const addresses = new Map<string, ImportedAddress>()

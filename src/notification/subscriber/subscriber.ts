@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { tierLimits } from '../../account/limits.ts'
+import { readOrganization } from '../../account/organization/organization-queries.ts'
 import { requireScope } from '../../core/access.ts'
 import type { Context } from '../../core/context.ts'
 import { Conflict, NotFound, TierLimitReached } from '../../core/errors.ts'
@@ -78,7 +79,7 @@ export async function confirmSubscription(ctx: SuppressionContext, token: string
     if (isActive(subscriber)) return [subscriber]
     if (!isConfirmable(subscriber, tx.now()))
       throw new NotFound('This confirmation link has expired. Please subscribe again.')
-    const organization = await tx.db.organization.findUniqueOrThrow({ where: { id: organizationId } })
+    const organization = await readOrganization(tx, organizationId)
     await requireSubscriberCapacity(tx, organization, 1)
     await liftByConfirmation({ ...tx, seal: ctx.seal }, subscriber)
     return [await activate(tx, organization, subscriber.id)]

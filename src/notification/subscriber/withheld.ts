@@ -1,3 +1,4 @@
+import { organizations, pageAccesses } from '../../account/views.ts'
 import type { Database } from '../../core/context.ts'
 import { Prisma } from '../../generated/prisma/client.ts'
 import { isMemberSql, pageOfSubscriberSql } from './subscriber-conditions.ts'
@@ -17,8 +18,8 @@ export const WITHHELD = Prisma.sql`(
 /** Returns whether messages to a subscriber only announce updates. */
 export async function isWithheld(db: Database, subscriberId: string): Promise<boolean> {
   const found = await db.$queryRaw<unknown[]>`
-    SELECT 1 FROM "Subscriber" AS subscriber JOIN "Organization" AS organization ON organization.id = subscriber."organizationId"
-    JOIN "PageAccess" AS access ON access."pageId" = ${pageOfSubscriberSql}
+    SELECT 1 FROM "Subscriber" AS subscriber JOIN ${organizations} AS organization ON organization.id = subscriber."organizationId"
+    JOIN ${pageAccesses} AS access ON access."pageId" = ${pageOfSubscriberSql}
     WHERE subscriber.id = ${subscriberId} AND ${WITHHELD}`
   return found.length > 0
 }

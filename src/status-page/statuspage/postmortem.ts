@@ -1,5 +1,7 @@
 import type { Database } from '../../core/context.ts'
+import { events } from '../../event-log/views.ts'
 import type { IncidentWithTimeline } from '../../status/timeline/timeline-reader.ts'
+import { postmortems } from '../../status/views.ts'
 
 /**
  * The maximum size of all post-mortems in a document, in UTF-8 bytes: a document of fifty incidents must stay small.
@@ -28,9 +30,9 @@ export async function readPostmortems(
     { id: string; message: string; publishedAt: Date; editedAt: Date; notifies: boolean | null }[]
   >`
     SELECT id, message, "publishedAt", "editedAt", publication."tellSubscribers" AS "notifies"
-    FROM "Postmortem" LEFT JOIN LATERAL (
-      SELECT "tellSubscribers" FROM "Event"
-      WHERE "organizationId" = ${organizationId} AND "subjectId" = "Postmortem".id AND kind = 'POSTMORTEM_PUBLISHED'
+    FROM ${postmortems} AS postmortem LEFT JOIN LATERAL (
+      SELECT "tellSubscribers" FROM ${events} AS events
+      WHERE "organizationId" = ${organizationId} AND "subjectId" = postmortem.id AND kind = 'POSTMORTEM_PUBLISHED'
       ORDER BY seq DESC LIMIT 1
     ) AS publication ON true
     WHERE id = ANY (${ids}::text[]) AND "publishedAt" IS NOT NULL ORDER BY "publishedAt" DESC, id`

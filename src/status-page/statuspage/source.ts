@@ -2,6 +2,7 @@ import type { Database } from '../../core/context.ts'
 import type { ServiceStatus } from '../../generated/prisma/enums.ts'
 import type { PageState } from '../../status/page/page-state.ts'
 import type { IncidentWithTimeline, MaintenanceWithTimeline } from '../../status/timeline/timeline-reader.ts'
+import { incidentUpdateServices, incidentUpdates, services } from '../../status/views.ts'
 import { readLastChanges } from '../last-changes.ts'
 import type { Zone } from '../time-format.ts'
 import { zoneOf } from '../time-format.ts'
@@ -70,22 +71,22 @@ async function readImpacts(db: Database, incidents: readonly IncidentWithTimelin
     services.flatMap(({ serviceId }) => updates.map(({ id }) => ({ id, serviceId }))),
   )
   const byUpdate = await db.$queryRaw<({ readonly of: string } & ServiceImpact)[]>`
-    SELECT "updateId" AS of, "serviceId", "IncidentUpdateService".status::text
+    SELECT "updateId" AS of, "serviceId", link.status::text
     FROM unnest(${wanted.map(({ id }) => id)}::text[], ${wanted.map(({ serviceId }) => serviceId)}::text[]) AS wanted(id, service)
-    JOIN "IncidentUpdateService" ON "updateId" = wanted.id AND "serviceId" = service
-    JOIN "Service" ON "Service".id = service ORDER BY position`
+    JOIN ${incidentUpdateServices} AS link ON "updateId" = wanted.id AND "serviceId" = service
+    JOIN ${services} AS shown ON shown.id = service ORDER BY position`
   const cut = incidents.flatMap(({ id, updates, updateCount }) => {
     const oldest = updates.at(-1)
     return oldest !== undefined && updates.length < updateCount ? [{ id, at: oldest.createdAt }] : []
   })
   const before = await db.$queryRaw<({ readonly of: string } & ServiceImpact)[]>`
     SELECT DISTINCT ON (cut.id, "serviceId") cut.id AS of, "serviceId",
-      CASE WHEN EXISTS (SELECT 1 FROM "IncidentUpdate" AS later WHERE later."incidentId" = cut.id
+      CASE WHEN EXISTS (SELECT 1 FROM ${incidentUpdates} AS later WHERE later."incidentId" = cut.id
         AND later.status = 'RESOLVED' AND later."createdAt" >= earlier."createdAt" AND later."createdAt" < cut.at)
       THEN 'OPERATIONAL' ELSE link.status::text END AS status
     FROM unnest(${cut.map(({ id }) => id)}::text[], ${cut.map(({ at }) => at)}::timestamptz[]) AS cut(id, at)
-    JOIN "IncidentUpdate" AS earlier ON earlier."incidentId" = cut.id AND earlier."createdAt" < cut.at
-    JOIN "IncidentUpdateService" AS link ON link."updateId" = earlier.id
+    JOIN ${incidentUpdates} AS earlier ON earlier."incidentId" = cut.id AND earlier."createdAt" < cut.at
+    JOIN ${incidentUpdateServices} AS link ON link."updateId" = earlier.id
     ORDER BY cut.id, "serviceId", earlier."createdAt" DESC`
   const monitored = await db.incidentUpdate.groupBy({
     by: ['incidentId'],

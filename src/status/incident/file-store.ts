@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { tierLimits } from '../../account/limits.ts'
+import { organizations } from '../../account/views.ts'
 import type { Database, SqlContext } from '../../core/context.ts'
 import { Conflict, NotFound, TierLimitReached } from '../../core/errors.ts'
 import { isIdOf, newId } from '../../core/id.ts'
@@ -93,8 +94,8 @@ async function requireRoom(
       (count(*) FILTER (WHERE "incidentId" = ${incidentId}))::int AS own,
       coalesce(sum(size) FILTER (WHERE "incidentId" = ${incidentId}), 0)::float8 AS "ownBytes",
       (count(*) FILTER (WHERE "updateId" = ${updateId} OR "noteId" = ${noteId}))::int AS here
-    FROM "Organization" AS organization LEFT JOIN "IncidentFile" AS file ON file."organizationId" = organization.id
-    WHERE organization.id = ${organizationId} GROUP BY organization.id`
+    FROM ${organizations} AS organization LEFT JOIN "IncidentFile" AS file ON file."organizationId" = organization.id
+    WHERE organization.id = ${organizationId} GROUP BY organization.id, organization.tier`
   const bytes = files.reduce((sum, { content }) => sum + content.length, 0)
   if (used.here + files.length + waiting > MAX_FILES)
     throw new Conflict(`An update or a note can have at most ${MAX_FILES} files.`, 'TIMELINE_FULL')

@@ -8,6 +8,8 @@ import { plainRows } from '../../database/sql-transaction.ts'
 import { change } from '../../event-log/change.ts'
 import type { Incident } from '../../generated/prisma/client.ts'
 import { Prisma } from '../../generated/prisma/client.ts'
+import { countMembers } from '../../people/membership.ts'
+import { members, people } from '../../people/views.ts'
 import { findIncident, privateEvent, requireOwnTimeline } from './incident.ts'
 
 const choice = z.object({ incidentId: z.string(), userId: z.string().nullish() })
@@ -37,10 +39,9 @@ export async function setIncidentLead(ctx: Context, input: unknown): Promise<Inc
 }
 
 /** @throws NotFound for a person who is not a member. */
-async function requireMember({ db }: Context, organizationId: string, userId: string): Promise<void> {
-  const where = { organizationId_userId: { organizationId, userId } }
-  const found = isIdOf('User', userId) ? await db.membership.findUnique({ where, select: { userId: true } }) : null
-  if (found === null) throw new NotFound('Member not found.')
+async function requireMember(ctx: Context, organizationId: string, userId: string): Promise<void> {
+  const count = isIdOf('User', userId) ? await countMembers(ctx, organizationId, [userId]) : 0
+  if (count === 0) throw new NotFound('Member not found.')
 }
 
 /** The lead of an incident. */
@@ -57,7 +58,7 @@ export function readLeads(db: Database, incidentIds: readonly string[]): Promise
     db,
     Prisma.sql`
       SELECT lead."incidentId", lead."userId", person.name, lead.since
-      FROM "IncidentLead" AS lead JOIN "User" AS person ON person.id = lead."userId"
+      FROM "IncidentLead" AS lead JOIN ${people} AS person ON person.id = lead."userId"
       WHERE lead."incidentId" = ANY(${[...incidentIds]}::text[])`,
   )
 }
@@ -76,7 +77,7 @@ export function readCandidates(db: Database, organizationId: string): Promise<Ca
   return plainRows<Candidate>(
     db,
     Prisma.sql`
-      SELECT person.id, person.name FROM "Membership" AS member JOIN "User" AS person ON person.id = member."userId"
+      SELECT person.id, person.name FROM ${members} AS member JOIN ${people} AS person ON person.id = member."userId"
       WHERE member."organizationId" = ${organizationId} ORDER BY person.name, person.id LIMIT ${MAX_OFFERED}`,
   )
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { apiKeys } from '../../account/views.ts'
 import { hasScope, requireScope } from '../../core/access.ts'
 import type { Actor, Context, Database } from '../../core/context.ts'
 import { Conflict, Forbidden, NotFound } from '../../core/errors.ts'
@@ -11,6 +12,7 @@ import { change } from '../../event-log/change.ts'
 import { actorKindOf, keyIdOf, userIdOf } from '../../event-log/event.ts'
 import type { IncidentNote } from '../../generated/prisma/client.ts'
 import { Prisma } from '../../generated/prisma/client.ts'
+import { people } from '../../people/views.ts'
 import type { Author } from '../timeline/authors.ts'
 import { message } from '../timeline/timeline-limits.ts'
 import type { PlacedFile } from './file-store.ts'
@@ -130,8 +132,8 @@ export async function readNotes(db: Database, incidentIds: readonly string[]): P
     Prisma.sql`
       SELECT note.*, coalesce(person.name, key.name) AS "authorName"
       FROM "IncidentNote" AS note
-      LEFT JOIN "User" AS person ON person.id = note."actorUserId"
-      LEFT JOIN "ApiKey" AS key ON key.id = note."actorKeyId"
+      LEFT JOIN ${people} AS person ON person.id = note."actorUserId"
+      LEFT JOIN ${apiKeys} AS key ON key.id = note."actorKeyId"
       WHERE note."incidentId" = ANY(${[...incidentIds]}::text[])
       ORDER BY note."createdAt" DESC, note.id DESC`,
   )

@@ -7,6 +7,7 @@ import { validate } from '../../core/validation.ts'
 import { change } from '../../event-log/change.ts'
 import { userIdOf } from '../../event-log/event.ts'
 import type { Incident, Postmortem } from '../../generated/prisma/client.ts'
+import { namesOfPeople } from '../../people/user.ts'
 import { awaitsReview, findPostmortem, postmortemEvent } from './postmortem.ts'
 
 /**
@@ -120,6 +121,5 @@ export async function readReviewers(
     id === null ? [] : [id],
   )
   if (ids.length === 0) return new Map()
-  const people = await db.user.findMany({ where: { id: { in: ids } }, select: { id: true, name: true } })
-  return new Map(people.map(({ id, name }) => [id, name]))
+  return namesOfPeople(db, ids)
 }

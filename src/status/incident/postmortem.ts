@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { readOrganization } from '../../account/organization/organization-queries.ts'
 import { requireScope } from '../../core/access.ts'
 import type { Context, Database } from '../../core/context.ts'
 import { Conflict, NotFound } from '../../core/errors.ts'
@@ -194,10 +195,7 @@ export async function draftFromTimeline(ctx: Context, incidentId: string): Promi
   const organizationId = requireScope(ctx, 'WRITE')
   const incident = await findIncident(ctx, organizationId, incidentId)
   const [organization, updates, affected] = await Promise.all([
-    ctx.db.organization.findUniqueOrThrow({
-      where: { id: organizationId },
-      select: { timeZone: true, defaultLanguage: true },
-    }),
+    readOrganization(ctx, organizationId),
     ctx.db.incidentUpdate.findMany({
       where: { incidentId },
       select: { status: true, createdAt: true, message: true },

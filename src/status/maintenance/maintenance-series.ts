@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { z } from 'zod'
 import { notDeleted } from '../../account/not-deleted.ts'
+import { readOrganization } from '../../account/organization/organization-queries.ts'
 import { zoneName } from '../../account/page/page-settings.ts'
 import { requireScope } from '../../core/access.ts'
 import type { Context } from '../../core/context.ts'
@@ -373,7 +374,7 @@ async function servicesOf({ db }: Context, seriesId: string): Promise<string[]> 
 
 /** Reads the time zone of an organization. */
 export async function zoneOf({ db }: Context, id: string): Promise<string> {
-  return (await db.organization.findUniqueOrThrow({ where: { id }, select: { timeZone: true } })).timeZone
+  return (await readOrganization({ db }, id)).timeZone
 }
 
 export interface StoredSchedule extends Schedule {

@@ -1,5 +1,6 @@
 import type { PageSettings } from '../../account/page/page.ts'
 import { pageSettings } from '../../account/page/page.ts'
+import { organizations, pageServices, pages } from '../../account/views.ts'
 import type { NewestEventJson } from '../../event-log/newest-events.ts'
 import { newestEventsJson } from '../../event-log/newest-events.ts'
 import type {
@@ -92,12 +93,12 @@ export function pageStateQuery(
     WITH page AS MATERIALIZED (
       SELECT owner.id, ${pageSettings}, own."createdAt", own.id AS "pageId",
         ${owner.by === 'organization'} OR own."allServices" AS "allServices"
-      FROM "Page" AS own JOIN "Organization" AS owner ON owner.id = own."organizationId"
+      FROM ${pages} AS own JOIN ${organizations} AS owner ON owner.id = own."organizationId"
       WHERE ${found[owner.by](owner.value)} AND "deletedAt" IS NULL
     ), shown AS MATERIALIZED (
       SELECT service.id, row_number() OVER (ORDER BY CASE WHEN NOT page."allServices" THEN chosen.position END, service.position, service.id) AS nth
       FROM page JOIN "Service" AS service ON service."organizationId" = page.id
-      LEFT JOIN "PageService" AS chosen ON chosen."pageId" = page."pageId" AND chosen."serviceId" = service.id
+      LEFT JOIN ${pageServices} AS chosen ON chosen."pageId" = page."pageId" AND chosen."serviceId" = service.id
       WHERE page."allServices" OR chosen."serviceId" IS NOT NULL
     ), unresolved AS MATERIALIZED (
       SELECT incident.* FROM page JOIN "Incident" AS incident ON incident."organizationId" = page.id

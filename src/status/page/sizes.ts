@@ -1,4 +1,5 @@
 import { slugText } from '../../account/page/page-settings.ts'
+import { organizations, pages } from '../../account/views.ts'
 import type { Database } from '../../core/context.ts'
 import { typeOfId } from '../../core/id.ts'
 
@@ -33,10 +34,10 @@ export async function readSizes(
   const possible = slugs.filter((slug) => slugText.safeParse(slug).success)
   const known = objects.filter((id) => typeOfId(id) !== null)
   const found = await db.$queryRaw<Sizes[]>`
-    WITH named AS (SELECT id FROM "Organization" WHERE id IN (
-      SELECT id FROM "Organization"
+    WITH named AS (SELECT id FROM ${organizations} AS organizations WHERE id IN (
+      SELECT id FROM ${organizations} AS organizations
         WHERE id = ANY (${[...ids, ...known]}) OR slug = ANY (${possible})
-      UNION SELECT "organizationId" FROM "Page" WHERE id = ANY (${known}) OR slug = ANY (${possible})
+      UNION SELECT "organizationId" FROM ${pages} AS pages WHERE id = ANY (${known}) OR slug = ANY (${possible})
       UNION SELECT "organizationId" FROM "ServiceGroup" WHERE id = ANY (${known})
       UNION SELECT "organizationId" FROM "Service" WHERE id = ANY (${known})
       UNION SELECT "organizationId" FROM "Incident" WHERE id = ANY (${known})
@@ -55,7 +56,7 @@ export async function readSizes(
     )
     SELECT
       coalesce((
-        SELECT max(count) FROM (SELECT count(*) FROM "Page" p JOIN named n ON n.id = p."organizationId" GROUP BY n.id) c
+        SELECT max(count) FROM (SELECT count(*) FROM ${pages} AS p JOIN named n ON n.id = p."organizationId" GROUP BY n.id) c
       ), 0)::int AS pages,
       coalesce((SELECT max(count) FROM (SELECT count(*) FROM service GROUP BY "organizationId") c), 0)::int
         AS services,

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { tierLimits } from '../../account/limits.ts'
 import { requireDeletable, requireUnlocked } from '../../account/managed-object.ts'
+import { readOrganization } from '../../account/organization/organization-queries.ts'
 import { tierOf } from '../../account/tier.ts'
 import { requireScope } from '../../core/access.ts'
 import type { Context } from '../../core/context.ts'
@@ -86,7 +87,7 @@ export async function reorderServiceGroups(ctx: Context, input: unknown): Promis
   const organizationId = requireScope(ctx, 'WRITE')
   return change(ctx, organizationId, async (tx) => {
     const isMoved = await reorder(tx, 'ServiceGroup', organizationId, input)
-    const { name } = await tx.db.organization.findUniqueOrThrow({ where: { id: organizationId } })
+    const { name } = await readOrganization(tx, organizationId)
     const groups = await tx.db.serviceGroup.findMany({ where: { organizationId }, orderBy: { position: 'asc' } })
     if (!isMoved) return [groups]
     return [groups, { kind: 'SERVICE_GROUPS_REORDERED', subjectId: organizationId, subjectName: name }]

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { tierLimits } from '../../account/limits.ts'
 import { requireDeletable, requireUnlocked } from '../../account/managed-object.ts'
+import { readOrganization } from '../../account/organization/organization-queries.ts'
 import { tierOf } from '../../account/tier.ts'
 import { requireScope } from '../../core/access.ts'
 import type { Context } from '../../core/context.ts'
@@ -179,7 +180,7 @@ export async function reorderServices(ctx: Context, input: unknown): Promise<Ser
   const organizationId = requireScope(ctx, 'WRITE')
   return change(ctx, organizationId, async (tx) => {
     const isMoved = await reorder(tx, 'Service', organizationId, input)
-    const { name } = await tx.db.organization.findUniqueOrThrow({ where: { id: organizationId } })
+    const { name } = await readOrganization(tx, organizationId)
     const services = await tx.db.service.findMany({ where: { organizationId }, orderBy: { position: 'asc' } })
     if (!isMoved) return [services]
     return [services, { kind: 'SERVICES_REORDERED', subjectId: organizationId, subjectName: name }]

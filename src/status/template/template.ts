@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { requireDeletable, requireUnlocked } from '../../account/managed-object.ts'
+import { readOrganization } from '../../account/organization/organization-queries.ts'
 import { requireScope } from '../../core/access.ts'
 import type { Context } from '../../core/context.ts'
 import { Conflict, NotFound } from '../../core/errors.ts'
@@ -206,7 +207,7 @@ export interface FilledTemplate {
  */
 export async function fillTemplate(ctx: Context, template: Template, use: TemplateUse = {}): Promise<FilledTemplate> {
   const valuesIn = await placeholderValues(ctx, template, use)
-  const { defaultLanguage } = await organizationOf(ctx, template.organizationId)
+  const { defaultLanguage } = await readOrganization(ctx, template.organizationId)
   const own = valuesIn(languages.find((each) => each === defaultLanguage) ?? languageNames.EN)
   const filled = {
     title: fillPlaceholders(template.title, own),
@@ -238,7 +239,7 @@ async function placeholderValues(
       : (await ctx.db.incidentService.findMany({ where: { incidentId: incident.id } })).map(serviceIdOf))
   await requireServices(ctx, organizationId, [...new Set(chosen)])
   const [{ name, timeZone }, named] = await Promise.all([
-    organizationOf(ctx, organizationId),
+    readOrganization(ctx, organizationId),
     ctx.db.service.findMany({
       where: { organizationId, id: { in: [...chosen] } },
       select: { name: true },
@@ -258,13 +259,6 @@ async function placeholderValues(
       ...(use.endsAt && { ends: time(use.endsAt) }),
     }
   }
-}
-
-function organizationOf({ db }: Context, id: string) {
-  return db.organization.findUniqueOrThrow({
-    where: { id },
-    select: { name: true, timeZone: true, defaultLanguage: true },
-  })
 }
 
 type Given = z.infer<z.ZodObject<typeof content>>

@@ -1,7 +1,10 @@
+import { apiKeys } from '../../account/views.ts'
 import type { Database } from '../../core/context.ts'
 import { plainRows } from '../../database/sql-transaction.ts'
+import { events } from '../../event-log/views.ts'
 import { Prisma } from '../../generated/prisma/client.ts'
 import type { ActorKind } from '../../generated/prisma/enums.ts'
+import { people } from '../../people/views.ts'
 
 /** The author of an update. */
 export interface Author {
@@ -31,9 +34,9 @@ export async function readAuthors(
     Prisma.sql`
       SELECT DISTINCT ON (event."updateId") event."updateId", event."actorKind" AS kind,
         coalesce(person.name, key.name) AS name
-      FROM "Event" AS event
-      LEFT JOIN "User" AS person ON person.id = event."actorUserId"
-      LEFT JOIN "ApiKey" AS key ON key.id = event."actorKeyId"
+      FROM ${events} AS event
+      LEFT JOIN ${people} AS person ON person.id = event."actorUserId"
+      LEFT JOIN ${apiKeys} AS key ON key.id = event."actorKeyId"
       WHERE event."organizationId" = ${organizationId} AND event."subjectId" = ANY(${[...subjectIds]}::text[])
         AND event."updateId" = ANY(${[...updateIds]}::text[])
       ORDER BY event."updateId", event.seq`,

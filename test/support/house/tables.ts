@@ -49,7 +49,7 @@ export function tableUses(file: string, source: string): TableUse[] {
   }
   forEachNode(parse(file, source), (node) => {
     if (node.type === 'TemplateLiteral' || node.type === 'Literal') usesInText(source, node, add)
-    if (node.type === 'CallExpression') usesInCall(node, add)
+    if (node.type === 'CallExpression') usesInCall(node, file.includes('/graphql/'), add)
     if (node.type === 'Property') usesInLease(node, add)
     if (node.type === 'TSSatisfiesExpression') usesInFragment(node['typeAnnotation'], node['expression'], source, add)
     if (node.type === 'VariableDeclarator' && isNode(node['id'])) {
@@ -70,13 +70,13 @@ function usesInText(source: string, { start, end }: SyntaxNode, add: Add): void 
     add(name, start + index + all.length - 1, verb !== undefined)
 }
 
-/** `db.incident.findMany({ … })`. */
-function usesInCall({ callee, arguments: args }: SyntaxNode, add: Add): void {
+/** `db.incident.findMany({ … })`, except in a GraphQL resolver that adds the selection of its document (`...query`). */
+function usesInCall({ callee, arguments: args }: SyntaxNode, isDoor: boolean, add: Add): void {
   if (isNode(callee) && callee['name'] === 'insertRows') usesInInsert(args, add)
   const verb = memberOf(callee)
   const model = verb && memberOf(verb.object)
   const table = model && models.get(model.name)
-  if (!table || !(reading.test(verb.name) || writing.test(verb.name))) return
+  if (!table || (isDoor && isSelected(args)) || !(reading.test(verb.name) || writing.test(verb.name))) return
   add(table, verb.at, writing.test(verb.name))
   for (const each of args as unknown[]) if (isNode(each)) usesInRelations(table, each, add)
 }
@@ -86,6 +86,17 @@ function usesInInsert(args: unknown, add: Add): void {
   const [, name] = args as unknown[]
   const table = isNode(name) ? names.find((each) => each === name['value']) : undefined
   if (table !== undefined && isNode(name)) add(table, name.start, true)
+}
+
+/** Whether the first argument begins with `...query`, `...slice` or `...nodeQuery(…)`, the selection of the document. */
+function isSelected(args: unknown): boolean {
+  const [first] = args as unknown[]
+  if (!isNode(first) || first.type !== 'ObjectExpression') return false
+  const [spread] = first['properties'] as SyntaxNode[]
+  if (spread?.type !== 'SpreadElement' || !isNode(spread['argument'])) return false
+  const { argument } = spread
+  const name = isNode(argument['callee']) ? argument['callee']['name'] : argument['name']
+  return ['query', 'slice', 'nodeQuery'].includes(String(name))
 }
 
 /** Follows the names of relations through the argument of a call. */
