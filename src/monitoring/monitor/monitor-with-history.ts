@@ -13,7 +13,7 @@ export interface PastState {
 }
 
 /** The counts of an hour, with the number of latencies in each bucket of the histogram. */
-export interface PastHour {
+interface PastHour {
   readonly hour: Date
   readonly up: number
   readonly degraded: number
