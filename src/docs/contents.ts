@@ -12,7 +12,7 @@ export const sections: readonly Section[] = [
   { title: 'Start', slugs: ['getting-started', 'moving-in', 'console'] },
   { title: 'Status pages', slugs: ['status-pages', 'private-pages', 'subscribers', 'custom-domains', 'feeds'] },
   { title: 'Monitoring', slugs: ['monitors', 'uptime', 'objectives', 'alerts', 'blacklist-checks'] },
-  { title: 'API', slugs: ['graphql', 'rest', 'command-line', 'configuration'] },
+  { title: 'API', slugs: ['graphql', 'live-protocol', 'rest', 'command-line', 'configuration'] },
   {
     title: 'Operation',
     slugs: ['running', 'settings', 'deployment', 'backup-and-upgrade', 'health', 'resolver', 'mail', 'billing'],
