@@ -5,6 +5,7 @@ import { dirname, join, relative, resolve } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { build, type Plugin as EsbuildPlugin, version } from 'esbuild'
 import type { Plugin } from 'vitest/config'
+import { inAscii } from '../../src/build/ascii.js'
 
 const root = fileURLToPath(new URL('../../', import.meta.url))
 
@@ -24,8 +25,9 @@ const replacements: Readonly<Record<string, string>> = {
 
 /**
  * Compiles each module of the program to a file that Node.js loads itself: in a third of the time that the runner takes
- * for the sources, and not in its main process, for which all workers wait. What did not change is kept from earlier
- * runs. Returns the plugin with which test files load the compiled modules.
+ * for the sources, and not in its main process, for which all workers wait. The modules have the form of the built
+ * service: by the same compiler, for the same Node.js, in ASCII; only white space and the joining to bundles differ. What
+ * did not change is kept from earlier runs. Returns the plugin with which test files load the compiled modules.
  */
 export async function compiledSources(): Promise<Plugin> {
   keepOnly(rulesOfOutput())
@@ -46,7 +48,9 @@ export async function compiledSources(): Promise<Plugin> {
 
 /** A hash of what the output depends on beside its source. */
 function rulesOfOutput(): string {
-  const rules = ['test/support/compiled-sources.ts', 'tsconfig.json'].map((file) => readFileSync(join(root, file)))
+  const rules = ['test/support/compiled-sources.ts', 'src/build/ascii.js', 'tsconfig.json'].map((file) =>
+    readFileSync(join(root, file)),
+  )
   return createHash('sha256')
     .update(`${version}\n${rules.join('\n')}`)
     .digest('hex')
@@ -92,7 +96,7 @@ function timeOf(path: string): number {
 async function compile(sources: readonly string[]): Promise<void> {
   if (sources.length === 0) return
   const times = new Map(sources.map((source) => [source, timeOf(join(root, source))]))
-  await build({
+  const { outputFiles } = await build({
     absWorkingDir: root,
     entryPoints: [...sources],
     outdir: folder,
@@ -105,7 +109,12 @@ async function compile(sources: readonly string[]): Promise<void> {
     sourcemap: 'inline',
     sourcesContent: false,
     plugins: [moduleByModule],
+    write: false,
   })
+  for (const { path, text } of outputFiles) {
+    mkdirSync(dirname(path), { recursive: true })
+    writeFileSync(path, inAscii(text))
+  }
   for (const [source, time] of times) utimesSync(outputOf(source), time / 1000, time / 1000)
 }
 
