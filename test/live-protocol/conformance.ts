@@ -13,7 +13,7 @@ export interface FollowingClient {
 }
 
 /** A client at work. */
-export interface FollowedPage {
+interface FollowedPage {
   /** Resolves when the client has given up, because a new attempt cannot succeed. */
   readonly givenUp: Promise<unknown>
   stop(): Promise<void>

@@ -6,7 +6,7 @@ import { type RawData, type WebSocket, WebSocketServer } from 'ws'
 export type Ending = 1001 | 1013 | 4403 | 'complete' | 'lost'
 
 /** One subscription of a client. */
-export interface Feed {
+interface Feed {
   /** The argument `after`; null: none. */
   readonly after: string | null
   /** What the client sent to be known by, as in the header `Authorization`; null: nothing. */
