@@ -12,13 +12,14 @@ interface Documented {
   readonly content: { readonly 'application/json': { readonly schema: object } }
 }
 interface Operation {
+  readonly parameters?: readonly { readonly in: string; readonly name: string }[]
   readonly responses: Readonly<Record<string, Documented>>
 }
 interface Document {
   readonly openapi: string
   readonly info: { readonly version: string }
   readonly servers: readonly { readonly url: string }[]
-  readonly paths: Readonly<Record<string, { readonly get?: Operation; readonly post?: Operation }>>
+  readonly paths: Readonly<Record<string, Readonly<Partial<Record<'get' | 'post' | 'put', Operation>>>>>
   readonly components: { readonly schemas: Readonly<Record<string, object>> }
 }
 
@@ -104,13 +105,63 @@ test.each([
   ['', 'GET', 404],
   ['/fail', 'POST', 404],
   ['/7', 'PATCH', 405],
+  ['/start?rid=1', 'POST', 400],
 ])('heartbeat responses match the description, by %s %s', async (rest, method, status) => {
   const response = await fetch(`${url}/api/v1/heartbeats/nobody${rest}`, { method })
   expect(response.status).toBe(status)
   const described =
-    document.paths[`/api/v1/heartbeats/{token}${rest.replace('7', '{exitCode}')}`]?.get?.responses[status]
+    document.paths[`/api/v1/heartbeats/{token}${rest.replace('7', '{exitCode}').replace(/\?.*/, '')}`]?.get?.responses[
+      status
+    ]
   const body: unknown = await response.json()
   expect(validatorOf(described?.content['application/json'].schema ?? {}).parse(body)).toEqual(body)
+})
+
+describe('the description of heartbeats has what the routes accept', () => {
+  const base = '/api/v1/heartbeats/{token}'
+  const words = ['', '/start', '/log', '/fail', '/{exitCode}']
+
+  test('each word at the end of the path, and no other', async () => {
+    const paths = Object.keys(document.paths).filter((path) => path.startsWith(base))
+    expect(paths.toSorted()).toEqual(words.map((word) => `${base}${word}`).toSorted())
+    for (const word of words) {
+      const [described, unknown] = await Promise.all(
+        [word.replace('{exitCode}', '7'), `${word}s`].map(async (end) => {
+          const response = await fetch(`${url}/api/v1/heartbeats/nobody${end}`)
+          return ((await response.json()) as { error: { message: string } }).error.message
+        }),
+      )
+      expect([described, word && unknown]).toEqual([
+        'No heartbeat has this token.',
+        word && 'No route matches this path.',
+      ])
+    }
+  })
+
+  test('each parameter, with every method', () => {
+    const namesOf = (operation: Operation | undefined) =>
+      operation?.parameters?.filter((each) => each.in === 'query').map(({ name }) => name)
+    const expected = { '': ['rid', 'status', 'ping', 'msg'], '/start': ['rid'], '/log': ['rid'] }
+    for (const word of words) {
+      const { get, post, put } = document.paths[`${base}${word}`] ?? {}
+      const names = { '/fail': ['rid', 'msg'], '/{exitCode}': ['rid', 'msg'], ...expected }[word]
+      expect([get, post, put].map(namesOf), word).toEqual([names, names, names])
+      expect(Object.keys(get?.responses ?? {}), word).toEqual(['200', '400', '404', '405', '500', '503'])
+    }
+  })
+
+  test('any type, coding and charset of a body: the job did run', async () => {
+    const headers = [
+      ['content-type', 'application/x-unknown'],
+      ['content-type', 'text/plain; charset=utf-16'],
+      ['content-encoding', 'zstd'],
+      ['content-encoding', 'gzip'],
+    ] as const
+    for (const [name, value] of headers) {
+      const init = { method: 'POST', headers: { [name]: value }, body: 'Done' }
+      expect((await fetch(`${url}/api/v1/heartbeats/nobody`, init)).status).toBe(404)
+    }
+  })
 })
 
 describe('billing responses match the description', () => {

@@ -3,10 +3,13 @@ import { Hono } from 'hono'
 import { HTTPException } from 'hono/http-exception'
 import { NotFound } from '../../core/errors.ts'
 import { bodyLimits } from '../../core/input-limits.ts'
+import { decodeContent } from '../../http/request/content.ts'
 import { errorResponse } from '../../http/response/errors.ts'
 import type { HeartbeatContext, Signal } from '../heartbeat/heartbeat.ts'
 import { recordSignal } from '../heartbeat/heartbeat.ts'
 import { parseRunId } from '../heartbeat/runs.ts'
+import type { HeartbeatQuery } from './heartbeat-query.ts'
+import { heartbeatQuery } from './heartbeat-query.ts'
 
 /** How many bytes of a body are kept. A job may send all of its output. */
 const MAX_READ_BYTES = 10 * 1024
@@ -25,9 +28,11 @@ export function heartbeatRoutes(contextOf: (c: HttpContext) => HeartbeatContext)
         throw new HTTPException(405, { message: `This path accepts ${METHODS.join(', ')} only.` })
       }
       const word = c.req.param('signal')
-      const signal = word === undefined ? pushSignal(c) : signalOf(word)
+      // Nothing is read that the description of the API does not have.
+      const query = heartbeatQuery.parse(c.req.query())
+      const signal = word === undefined ? pushSignal(query) : signalOf(word)
       if (signal === null) throw new NotFound('No route matches this path.')
-      const { rid, msg = '' } = c.req.query()
+      const { rid, msg = '' } = query
       const runId = rid === undefined ? null : parseRunId(rid)
       const body = await readBeginning(c)
       await recordSignal(ctx, c.req.param('token'), { signal, runId, text: body || msg })
@@ -58,8 +63,7 @@ export function heartbeatRoutes(contextOf: (c: HttpContext) => HeartbeatContext)
  * Returns the signal of a request without a word at the end of its path: success, unless it has the parameters of Uptime
  * Kuma's push address. There, every status but `up` is down, and `ping` is a time in milliseconds.
  */
-function pushSignal(c: HttpContext): Signal {
-  const { status = '', ping = '' } = c.req.query()
+function pushSignal({ status = '', ping = '' }: HeartbeatQuery): Signal {
   const measured = /^\d{1,9}(?:\.\d+)?$/.test(ping) ? { latencyMs: Number(ping) } : {}
   const isUp = status === '' || status.toLowerCase() === 'up'
   return isUp ? { kind: 'success', ...measured } : { kind: 'failure', exitCode: null, ...measured }
@@ -74,7 +78,7 @@ function signalOf(word: string): Signal | null {
   return exitCode <= 255 ? { kind: 'failure', exitCode } : null
 }
 
-/** Reads the beginning of a body. Does not reject a long body, because the job did run. */
+/** Reads the beginning of a body. Does not reject a long or an unreadable body, because the job did run. */
 async function readBeginning(c: HttpContext): Promise<string> {
   if (c.req.method !== 'POST' && c.req.method !== 'PUT') return ''
   const chunks: Uint8Array[] = []
@@ -87,7 +91,9 @@ async function readBeginning(c: HttpContext): Promise<string> {
     c.header('Connection', 'close')
     break
   }
-  return outputText(Buffer.concat(chunks).subarray(0, MAX_READ_BYTES))
+  const coding = c.req.header('content-encoding')
+  const bytes = await decodeContent(Buffer.concat(chunks), coding, MAX_RECEIVED_BYTES).catch(() => Buffer.alloc(0))
+  return outputText(bytes.subarray(0, MAX_READ_BYTES))
 }
 
 /** Returns the text of a job's output: UTF-8, of which the end may be cut, or else Latin-1, as old systems print. */

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { gzipSync } from 'node:zlib'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { MINUTE } from '../../../src/core/time.ts'
@@ -133,6 +134,19 @@ describe('a job that calls its URL', () => {
     const { results } = await found(job)
     const output = ` <b>disk  full</b> ${'é'.repeat(300)}`.trim()
     expect(results).toMatchObject([{ message: 'The job reported failure.', detail: { output: output.slice(0, 200) } }])
+  })
+
+  test('can send compressed output; one that cannot be read is left out', async () => {
+    const job = await newJob()
+    const send = (coding: string, bytes: Uint8Array<ArrayBuffer>) =>
+      call(job.token, { method: 'POST', headers: { 'content-encoding': coding }, body: bytes })
+    expect((await send('gzip', new Uint8Array(gzipSync('Done\nand more')))).status).toBe(200)
+    await expectSoon(job, { state: 'UP', results: [{ detail: { output: 'Done' } }] })
+    for (const coding of ['gzip', 'zstd']) {
+      pass(MINUTE)
+      expect((await send(coding, new Uint8Array(Buffer.from('not compressed')))).status).toBe(200)
+    }
+    await expectSoon(job, { results: [{ detail: null }, { detail: null }, {}] })
   })
 
   test('can send output of any length', async () => {
