@@ -28,12 +28,13 @@ const MAX_SENT_BYTES = 120_000
 
 /** Imports from another tool, or lists what would be imported. */
 export const importCommand: Command = {
-  usage: 'FILE | --fetch [ADDRESS]',
+  usage: 'FILE | DIRECTORY | --fetch [ADDRESS]',
   summary: 'Import from Uptime Kuma, Statuspage, Gatus and others',
   details: `Lists what would be imported and what would not, without changing anything. --apply imports it.
 --fetch reads from the source’s API, from this machine. Statuspage and Cachet require the address of the page, Instatus its id and
 a key, other sources a key. The key is read from the terminal or standard input, and is not stored. With a key (--with-key),
 Statuspage and Cachet also provide complete histories and subscribers.
+Gatus may have a directory of configuration files: give the directory.
 Sends no notifications. Run the import again after changes: it updates the objects that it imported before.`,
   examples: [
     'allclear import --from uptime-kuma kuma.db',
@@ -149,17 +150,27 @@ async function askKey(source: Source, terminal: Terminal): Promise<string> {
 async function read(installation: Installation, file: string): Promise<Translation> {
   try {
     const { translate, translateDatabase } = await import('../import/sources.ts')
+    const found = await stat(file)
+    if (found.isDirectory()) return await readDirectory(installation, file)
     if (isDatabase(installation.source, await headOf(file)))
       return await withPrivateCopy(file, (path) => translateDatabase(installation, path))
-    const { size } = await stat(file)
     const most = installation.source === 'cachet' ? MAX_DUMP_BYTES : MAX_SOURCE_BYTES
-    if (size > most) throw new Failure(`${file} is larger than ${most / 1e6} MB.`)
+    if (found.size > most) throw new Failure(`${file} is larger than ${most / 1e6} MB.`)
     return translate(installation, await readFile(file, 'utf8'))
   } catch (error) {
     if (error instanceof Failure) throw error
     if (error instanceof Unreadable) throw new Failure(error.message)
     throw new Failure(`Cannot read ${file}: ${(error as Error).message}`)
   }
+}
+
+/** Translates a configuration directory. */
+async function readDirectory(installation: Installation, directory: string): Promise<Translation> {
+  const { source } = installation
+  if (source !== 'gatus') throw new Failure(`${directory} is a directory. Give a file of ${sourceNames[source]}.`)
+  const { readGatusDirectory } = await import('../import/gatus-directory.ts')
+  const { translate } = await import('../import/sources.ts')
+  return translate(installation, await readGatusDirectory(directory))
 }
 
 async function headOf(file: string): Promise<Uint8Array> {

@@ -4,7 +4,7 @@ import { blackboxKeys } from './blackbox-keys.ts'
 import { blackboxOptions } from './blackbox-options.ts'
 import { Fields } from './fields.ts'
 import { noteLosses } from './losses.ts'
-import { Draft, type Drafted, keyOf, nameOf, Unreadable, within } from './translation.ts'
+import { Draft, type Drafted, keyOf, lineOf, nameOf, Unreadable, within } from './translation.ts'
 import { readYamlObject } from './yaml-object.ts'
 
 const PREFIX = 'blackbox-exporter'
@@ -42,7 +42,8 @@ interface Job {
 
 /** Adds the targets of a job. Returns the names of the modules that they use. */
 function addJob(draft: Draft, { job, modules, global }: Job): string[] {
-  const name = nameOf(job.text('job_name'), 'Job')
+  const wholeName = lineOf(job.text('job_name')) || 'Job'
+  const name = nameOf(wholeName, 'Job')
   const named = job.fields('params').list('module').map(String)
   const targets = job.list('static_configs').flatMap((each) => targetsOf(new Fields(each), named))
   const own = job
@@ -55,7 +56,7 @@ function addJob(draft: Draft, { job, modules, global }: Job): string[] {
     draft.skip('monitors', name, reason, job)
     return []
   }
-  const group = keyOf(PREFIX, `job ${name}`)
+  const group = keyOf(PREFIX, `job ${wholeName}`)
   const interval = job.parsed('scrape_interval', seconds) ?? global.parsed('scrape_interval', seconds) ?? 60
   const timeout = job.parsed('scrape_timeout', seconds) ?? global.parsed('scrape_timeout', seconds)
   for (const { target, module } of [...targets, ...own])

@@ -1,7 +1,7 @@
 import { sections } from '../configuration/sections.ts'
 import { type Installation, withInstallation } from './installation.ts'
-import type { Drafted, Note, RecordText, Translation } from './translation.ts'
-import { Unreadable } from './translation.ts'
+import type { Drafted, Note, Objects, RecordText, Translation } from './translation.ts'
+import { isCutName, Unreadable } from './translation.ts'
 
 /** The maximum number of objects of a configuration. */
 const MAX_OBJECTS = 2000
@@ -19,7 +19,7 @@ export function finished(drafted: Drafted, installation: Installation): Translat
   if (count > MAX_OBJECTS)
     throw new Unreadable(`This has ${count} objects, but an import is limited to ${MAX_OBJECTS}.`)
   const { objects, records, pausedMonitors, hasVariables, notes } = withInstallation(drafted, installation)
-  const left: Note[] = []
+  const left: Note[] = cutNames(objects)
   const incidents = newest(records.incidents, MAX_RECORDS.incidents, ({ startedAt }) => startedAt)
   const maintenances = newest(records.maintenances, MAX_RECORDS.maintenances, ({ startsAt }) => startsAt)
   note(left, 'incidents', records.incidents.length, incidents.length)
@@ -27,7 +27,7 @@ export function finished(drafted: Drafted, installation: Installation): Translat
   note(left, 'maintenance', records.series.length, Math.min(records.series.length, MAX_RECORDS.series))
   note(left, 'subscribers', records.subscribers.length, Math.min(records.subscribers.length, MAX_RECORDS.subscribers))
   return {
-    ...{ objects, pausedMonitors, hasVariables, notes: [...left, ...notes].slice(0, MAX_NOTES) },
+    ...{ objects, pausedMonitors, hasVariables, notes: listed([...left, ...notes]) },
     records: {
       histories: records.histories,
       incidents: incidents.map(asText),
@@ -36,6 +36,25 @@ export function finished(drafted: Drafted, installation: Installation): Translat
       subscribers: records.subscribers.slice(0, MAX_RECORDS.subscribers),
     },
   }
+}
+
+/** Returns a note for each object whose name is too long. */
+function cutNames(objects: Objects): Note[] {
+  const reason = 'Its name has more than 100 characters. The end is replaced with a mark that is always the same.'
+  return sections.flatMap((section) =>
+    [...objects[section].values()]
+      .filter(({ name }) => isCutName(name))
+      .map(({ name }) => ({ outcome: 'PARTLY' as const, section, name: String(name), reason })),
+  )
+}
+
+/** Returns at most as many notes as an import may have. The last one says how many are left out. */
+function listed(notes: readonly Note[]): readonly Note[] {
+  if (notes.length <= MAX_NOTES) return notes
+  const rest = notes.length - MAX_NOTES + 1
+  const name = `${rest} more`
+  const reason = 'Too much is not imported, or not completely, to list all of it.'
+  return [...notes.slice(0, MAX_NOTES - 1), { outcome: 'PARTLY', section: 'settings', name, reason }]
 }
 
 /** Returns the newest items, oldest first. */

@@ -5,7 +5,7 @@ import { isTelegram } from './channel-servers.ts'
 import { Fields } from './fields.ts'
 import { conditionsOf } from './gatus-conditions.ts'
 import { type KnownKeys, NO_LOSS, noteLosses } from './losses.ts'
-import { Draft, type Drafted, keyOf, nameOf, present, Unreadable, within } from './translation.ts'
+import { Draft, type Drafted, keyOf, lineOf, nameOf, present, Unreadable, within } from './translation.ts'
 import { readYamlObject } from './yaml-object.ts'
 
 const PREFIX = 'gatus'
@@ -74,7 +74,8 @@ interface Context {
 function addMonitor(draft: Draft, endpoint: Fields, { alerting, alerted, read }: Context): void {
   const name = nameOf(endpoint.text('name'), 'Endpoint')
   const group = nameOf(endpoint.text('group'), '')
-  const key = keyOf(PREFIX, `${group}_${name}`.toLowerCase())
+  const [wholeName, wholeGroup] = [lineOf(endpoint.text('name')) || name, lineOf(endpoint.text('group'))]
+  const key = keyOf(PREFIX, `${wholeGroup}_${wholeName}`.toLowerCase())
   const isOff = endpoint.isFalse('enabled')
   endpoint.isTrue('enabled')
   if (draft.objects.monitors.has(key)) {
@@ -87,7 +88,7 @@ function addMonitor(draft: Draft, endpoint: Fields, { alerting, alerted, read }:
     draft.skip('monitors', name, checked, endpoint)
     return
   }
-  const groupKey = group === '' ? undefined : keyOf(PREFIX, group.toLowerCase())
+  const groupKey = group === '' ? undefined : keyOf(PREFIX, wholeGroup.toLowerCase())
   if (groupKey !== undefined) draft.objects.groups.set(groupKey, { name: group })
   draft.objects.services.set(key, present({ name, group: groupKey }))
   draft.objects.monitors.set(key, { name, service: key, ...checked })
@@ -134,7 +135,8 @@ function addDomain(
   { key, name }: { readonly key: string; readonly name: string },
 ): void {
   const domain = domainOf(endpoint)
-  if (domain !== null) draft.objects.monitors.set(`${key}-domain`, { name: `${name}, domain`, service: key, domain })
+  if (domain !== null)
+    draft.objects.monitors.set(`${key}-domain`, { name: nameOf(`${name}, domain`, name), service: key, domain })
 }
 
 const DOMAIN_CONDITION = /^\[DOMAIN_EXPIRATION\] >=? (\d{1,5})h$/

@@ -243,6 +243,9 @@ const reasons: Readonly<Record<string, string>> = {
   teams: 'Teams is not imported: connect the channel again.',
 }
 
+/** The maximum length of an address, in characters (RFC 5321, section 4.5.3.1). */
+const MAX_ADDRESS = 320
+
 /** Translates the exported list of subscribers, which refers to components by name. */
 function translateSubscribers(text: string): Drafted {
   const draft = new Draft()
@@ -252,11 +255,9 @@ function translateSubscribers(text: string): Drafted {
     if (found === null) continue
     const { line, email, problem, services } = found
     if (problem !== '' || email === null) draft.skip('subscribers', email || `Line ${line}`, problem)
-    else
-      draft.records.subscribers.push({
-        address: email.slice(0, 400),
-        services: services.map((name) => name.slice(0, 200)),
-      })
+    else if (email.length > MAX_ADDRESS) draft.skip('subscribers', `Line ${line}`, 'Its address is too long.')
+    // Names are cut like those of the imported services, which have these.
+    else draft.records.subscribers.push({ address: email, services: services.map((name) => nameOf(name, '')) })
     if (draft.records.subscribers.length > MAX_SUBSCRIBERS) throw new Unreadable('This list has too many subscribers.')
   }
   if (!draft.records.subscribers.some(({ address }) => address.includes('@')) && draft.notes.length === 0)

@@ -205,18 +205,41 @@ export function readJsonObject(text: string): Fields {
   throw new Unreadable('This isn’t a JSON object.')
 }
 
-/** Returns a name on one line, with at most 100 characters. */
-export function nameOf(text: string, otherwise: string): string {
-  const line = text.replace(/[\p{Cc}\p{Cf}\p{Cs}\u2028\u2029\s]+/gu, ' ').trim()
-  return Array.from(line).slice(0, 100).join('').slice(0, 100).trim() || otherwise
+/** Returns a text on one line. */
+export function lineOf(text: string): string {
+  return text.replace(/[\p{Cc}\p{Cf}\p{Cs}\u2028\u2029\s]+/gu, ' ').trim()
 }
 
-/** Returns a key for an id of a source: readable, and unique per id. */
+/** The maximum length of names here. */
+const MAX_NAME = 100
+/** The end of a name that was cut. */
+const CUT = /… \([0-9a-f]{8}\)$/
+
+/**
+ * Returns a name on one line, with at most 100 characters. The end of a longer one is replaced with a hash, so that names
+ * which only differ there stay different, and are the same in the next import. `finished` notes each cut name.
+ */
+export function nameOf(text: string, otherwise: string): string {
+  const line = lineOf(text)
+  if (line.length <= MAX_NAME) return line || otherwise
+  const end = `… (${hashOf(line)})`
+  return `${line
+    .slice(0, MAX_NAME - end.length)
+    .replace(/[\ud800-\udbff]$/, '')
+    .trimEnd()}${end}`
+}
+
+/** Returns whether `nameOf` cut a name. */
+export const isCutName = (name: unknown): boolean => typeof name === 'string' && CUT.test(name)
+
+const hashOf = (text: string) => createHash('sha256').update(text).digest('hex').slice(0, 8)
+
+/** Returns a key for an id of a source: readable, and unique per id. The id must be complete, not cut like a name. */
 export function keyOf(prefix: string, id: string): string {
   if (/^[a-z0-9]{1,32}$/.test(id)) return `${prefix}-${id}`
   const plain = id.toLowerCase().replace(/[^a-z0-9]+/g, '-')
   const short = plain.slice(0, 32).replace(/^-|-$/g, '')
-  const hash = createHash('sha256').update(id).digest('hex').slice(0, 8)
+  const hash = hashOf(id)
   return [prefix, ...(short === '' ? [] : [short]), hash].join('-')
 }
 

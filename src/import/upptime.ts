@@ -2,7 +2,7 @@ import type { ObjectFields } from '../configuration/format.ts'
 import { Fields } from './fields.ts'
 import { slugOf } from './incident-fields.ts'
 import { type KnownKeys, noLossOf, noteLosses, unless } from './losses.ts'
-import { Draft, type Drafted, keyOf, nameOf, present, Unreadable, within } from './translation.ts'
+import { Draft, type Drafted, keyOf, lineOf, nameOf, present, Unreadable, within } from './translation.ts'
 import { readYamlObject } from './yaml-object.ts'
 
 const PREFIX = 'upptime'
@@ -55,7 +55,7 @@ export function translateUpptime(text: string): Drafted {
 
 function addSite(draft: Draft, site: Fields): void {
   const name = nameOf(site.text('name'), 'Site')
-  const key = keyOf(PREFIX, site.text('slug') || name.toLowerCase())
+  const key = keyOf(PREFIX, site.text('slug') || (lineOf(site.text('name')) || name).toLowerCase())
   if (draft.objects.monitors.has(key)) {
     draft.skip('monitors', name, 'Another site has this name or slug.', site)
     return

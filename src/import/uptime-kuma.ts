@@ -46,7 +46,10 @@ export function draftUptimeKuma({
     draft.objects.groups.set(keyOf(PREFIX, group.text('id')), present({ name, description }))
   }
   for (const monitor of monitors) if (monitor.text('type') !== 'group') addMonitor(draft, monitor, proxies)
-  for (const group of groups.slice(0, MAX_GROUPS)) addGroupMonitor(draft, group, monitors)
+  for (const [index, group] of groups.entries()) {
+    if (index < MAX_GROUPS) addGroupMonitor(draft, group, monitors)
+    else draft.partly('groups', nameOf(group.text('name'), 'Group'), `Only ${MAX_GROUPS} groups get a monitor.`)
+  }
   const configs = notifications.flatMap((notification) => addChannel(draft, notification, monitors) ?? [])
   return { draft, configs }
 }

@@ -1,6 +1,6 @@
 // @slow
 import { execFile } from 'node:child_process'
-import { chmod, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
@@ -480,6 +480,18 @@ describe('allclear', () => {
     expect(await allclear(['import', '--from', 'uptime-kuma', '/nowhere', '--key', key])).toMatchObject({ code: 1 })
     expect((await allclear(['import', '--from', 'gatus', file, '--key', key])).said).toContain('no endpoints')
     expect((await allclear(['import', file])).said).toContain('--from uptime-kuma')
+    const directory = join(home.path, 'gatus')
+    await mkdir(directory)
+    for (const name of ['one', 'two']) {
+      const text = `endpoints: [{ name: ${name}, url: "https://${name}.example" }]`
+      await writeFile(join(directory, `${name}.yaml`), text)
+    }
+    const merged = await allclear(['import', '--from', 'gatus', directory, '--key', key, '--json'])
+    expect(
+      JSON.parse(merged.out).rows.filter(({ section }: { section: string }) => section === 'monitors'),
+    ).toHaveLength(2)
+    const other = await allclear(['import', '--from', 'upptime', directory, '--key', key])
+    expect([other.code, other.said]).toEqual([1, expect.stringContaining('is a directory')])
   })
 
   test('import fetches from a source in the network of the command line', async () => {

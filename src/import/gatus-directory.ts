@@ -1,0 +1,91 @@
+import { readdir, readFile, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { stringify } from 'yaml'
+import { isJsonObject } from '../core/json-object.ts'
+import { Unreadable } from './translation.ts'
+import { MAX_YAML_LENGTH, readYamlValue } from './yaml-object.ts'
+
+/** A file of a configuration directory. */
+interface ConfigurationFile {
+  /** The path in the directory, for messages. */
+  readonly name: string
+  readonly text: string
+}
+
+/** The maximum number of files, and of folders, of a configuration. */
+const MAX_FILES = 1000
+
+/**
+ * Reads a configuration directory of Gatus (`GATUS_CONFIG_PATH`): all files in it and in its subdirectories that end in
+ * `.yaml` or `.yml`, merged into one. As Gatus does, leaves out folders whose names begin with two dots, in which Kubernetes
+ * keeps the versions of a mounted ConfigMap.
+ * @throws Unreadable.
+ */
+export async function readGatusDirectory(directory: string): Promise<string> {
+  const files: ConfigurationFile[] = []
+  let [size, folders] = [0, 0]
+  async function walk(folder: string): Promise<void> {
+    if (++folders > MAX_FILES) throw new Unreadable(`This directory has more than ${MAX_FILES} folders.`)
+    const names = (await readdir(join(directory, folder))).toSorted()
+    for (const name of names) {
+      const path = join(folder, name)
+      if (name.startsWith('..')) continue
+      // Follows links, because Kubernetes mounts each file as one.
+      const found = await stat(join(directory, path))
+      if (found.isDirectory()) await walk(path)
+      else if (/\.ya?ml$/.test(name)) {
+        size += found.size
+        if (files.length >= MAX_FILES) throw new Unreadable(`This directory has more than ${MAX_FILES} files.`)
+        if (size > 4 * MAX_YAML_LENGTH) throw new Unreadable('These files are larger than 1 MB.')
+        files.push({ name: path, text: await readFile(join(directory, path), 'utf8') })
+      }
+    }
+  }
+  await walk('')
+  if (files.length === 0) throw new Unreadable('This directory has no files that end in .yaml or .yml.')
+  return mergeGatusFiles(files)
+}
+
+/**
+ * Merges files by the rules of Gatus: objects deeply, lists one after the other. A single value may stand in one file only, so
+ * that it does not depend on the order of the files.
+ * @throws Unreadable.
+ */
+export function mergeGatusFiles(files: readonly ConfigurationFile[]): string {
+  let merged: unknown = {}
+  for (const { name, text } of files) {
+    if (text.trim() === '') continue
+    merged = mergedWith(
+      merged,
+      namingFile(name, () => readYamlValue(text)),
+      { file: name, path: [] },
+    )
+  }
+  return stringify(merged, { lineWidth: 0, aliasDuplicateObjects: false })
+}
+
+/** The place of a value in a file. */
+interface Place {
+  readonly file: string
+  readonly path: readonly string[]
+}
+
+function mergedWith(value: unknown, added: unknown, { file, path }: Place): unknown {
+  if (value === undefined || value === null) return added
+  if (added === undefined || added === null) return value
+  if (Array.isArray(value) && Array.isArray(added)) return [...value, ...added]
+  if (!isJsonObject(value) || !isJsonObject(added))
+    throw new Unreadable(`${file}: ${path.join('.') || 'it'} is set in another file too; Gatus accepts it in one only.`)
+  const merged = new Map<string, unknown>(Object.entries(value))
+  for (const [key, field] of Object.entries(added))
+    merged.set(key, mergedWith(merged.get(key), field, { file, path: [...path, key] }))
+  return Object.fromEntries(merged)
+}
+
+function namingFile<T>(name: string, read: () => T): T {
+  try {
+    return read()
+  } catch (error) {
+    throw error instanceof Unreadable ? new Unreadable(`${name}: ${error.message}`) : error
+  }
+}
