@@ -7,7 +7,7 @@ import { closeYamlProcess } from '../../src/configuration/yaml-process.ts'
 import { closeImportProcess } from '../../src/import/import-process.ts'
 import type { Row } from '../../src/import/rows.ts'
 import { applyImport, planImport } from '../../src/import/run-import.ts'
-import type { Source } from '../../src/import/source-names.ts'
+import { type Source, sources } from '../../src/import/source-names.ts'
 import { alertedIn } from '../alerting/setup.ts'
 import { outbound } from '../notification/setup.ts'
 import { noon } from '../support/context.ts'
@@ -242,6 +242,28 @@ const gatus = {
   ],
 }
 
+const upptime = {
+  ...{ owner: 'acme', repo: 'upptime' },
+  sites: [
+    { name: 'Website', url: 'https://a.example' },
+    { name: 'Mail', url: 'mail.a.example', check: 'tcp-ping', port: 25 },
+  ],
+  'status-website': { name: 'SLUG' },
+}
+
+const blackboxExporter = {
+  modules: { web: { prober: 'http' }, mail: { prober: 'tcp' } },
+  scrape_configs: [
+    {
+      ...{ job_name: 'sites', metrics_path: '/probe', params: { module: ['web'] } },
+      static_configs: [
+        { targets: ['https://a.example', 'https://b.example'] },
+        { targets: ['mail.a.example:25'], labels: { module: 'mail' } },
+      ],
+    },
+  ],
+}
+
 const kumaBackup = {
   version: '1.23.16',
   notificationList: [{ id: 1, name: 'Ops', active: true, config: JSON.stringify(kumaConfig) }],
@@ -339,6 +361,11 @@ const carried: readonly (readonly [name: string, source: Source, file: () => unk
     () => ({ monitors: [{ id: 'a1', name: 'Mail', type: 'ipv4', target: '203.0.113.7' }] }),
     { monitors: 1 },
   ],
+  ['Upptime', 'upptime', () => stringify(upptime), { services: 2, monitors: 2, pages: 1 }],
+  [
+    ...(['Prometheus blackbox exporter', 'blackbox-exporter', () => stringify(blackboxExporter)] as const),
+    { groups: 1, services: 3, monitors: 3 },
+  ],
 ]
 
 /** Returns how many of each kind a table creates. */
@@ -397,6 +424,10 @@ describe('the kinds that each source imports', () => {
       expect(await stored(tenant.id)).toEqual(counts)
     },
   )
+
+  test('cover all sources', () => {
+    expect([...new Set(carried.map(([, source]) => source))].toSorted()).toEqual([...sources].toSorted())
+  })
 
   test('cover all kinds', () => {
     const all = new Set(carried.flatMap(([, , , counts]) => Object.keys(counts)))

@@ -11,6 +11,7 @@ import { translateHetrixTools } from '../../src/import/hetrix-tools.ts'
 import { translateInstatus } from '../../src/import/instatus.ts'
 import { noteLosses } from '../../src/import/losses.ts'
 import { translateOpenStatus } from '../../src/import/open-status.ts'
+import { type Source, sources } from '../../src/import/source-names.ts'
 import { translateStatuspage } from '../../src/import/statuspage.ts'
 import { Draft, type Drafted } from '../../src/import/translation.ts'
 import { translateUpptime } from '../../src/import/upptime.ts'
@@ -39,72 +40,90 @@ const json = (translate: (text: string) => Drafted) => (value: unknown) => trans
 const yaml = (translate: (text: string) => Drafted) => (value: unknown) => translate(stringify(value))
 
 /** A sample of each source, and the objects whose keys are names that people choose, such as headers. */
-const sources: readonly {
+const files: readonly {
   readonly name: string
+  readonly source: Source
   readonly sample: unknown
   readonly translate: (value: unknown) => Drafted
   readonly named?: readonly string[]
 }[] = [
-  { name: 'Uptime Kuma', sample: samples.uptimeKuma, translate: json(translateUptimeKuma) },
+  { name: 'Uptime Kuma', source: 'uptime-kuma', sample: samples.uptimeKuma, translate: json(translateUptimeKuma) },
   {
     name: 'Gatus',
+    source: 'gatus',
     sample: samples.gatus,
     translate: yaml(translateGatus),
     named: ['alerting', 'endpoints.headers'],
   },
-  { name: 'Atlassian Statuspage', sample: samples.statuspage, translate: json(translateStatuspage) },
+  {
+    name: 'Atlassian Statuspage',
+    source: 'statuspage',
+    sample: samples.statuspage,
+    translate: json(translateStatuspage),
+  },
   {
     name: 'OpenStatus',
+    source: 'openstatus',
     sample: samples.openStatus,
     translate: yaml(translateOpenStatus),
     named: ['', 'api.request.headers'],
   },
-  { name: 'Cachet 2', sample: samples.cachet2, translate: json(translateCachet) },
-  { name: 'Cachet 3', sample: samples.cachet3, translate: json(translateCachet) },
+  { name: 'Cachet 2', source: 'cachet', sample: samples.cachet2, translate: json(translateCachet) },
+  { name: 'Cachet 3', source: 'cachet', sample: samples.cachet3, translate: json(translateCachet) },
   {
     name: 'the tables of Cachet',
+    source: 'cachet',
     sample: samples.cachetTables,
     translate: (value) => translateCachetTables(new Map(Object.entries(value as typeof samples.cachetTables))),
   },
   {
     name: 'UptimeRobot 2',
+    source: 'uptimerobot',
     sample: samples.uptimeRobot2,
     translate: json(translateUptimeRobot),
     named: ['monitors.custom_http_headers'],
   },
   {
     name: 'UptimeRobot 3',
+    source: 'uptimerobot',
     sample: samples.uptimeRobot3,
     translate: json(translateUptimeRobot),
     named: ['data.customHttpHeaders', 'data.postValueData'],
   },
-  { name: 'Better Stack', sample: samples.betterStack, translate: json(translateBetterStack) },
+  { name: 'Better Stack', source: 'betterstack', sample: samples.betterStack, translate: json(translateBetterStack) },
   {
     name: 'Instatus',
+    source: 'instatus',
     sample: samples.instatus,
     translate: json(translateInstatus),
     named: ['components.name', 'incidents.name', 'maintenances.name', 'pages.name'],
   },
   {
     name: 'Upptime',
+    source: 'upptime',
     sample: samples.upptime,
     translate: yaml(translateUpptime),
   },
   {
     name: 'the blackbox exporter',
+    source: 'blackbox-exporter',
     sample: samples.blackboxExporter,
     translate: yaml(translateBlackboxExporter),
     named: ['modules', 'modules.web.http.headers'],
   },
-  { name: 'HetrixTools', sample: samples.hetrixTools, translate: json(translateHetrixTools) },
+  { name: 'HetrixTools', source: 'hetrixtools', sample: samples.hetrixTools, translate: json(translateHetrixTools) },
 ]
+
+test('every source has such a file', () => {
+  expect([...new Set(files.map(({ source }) => source))].toSorted()).toEqual([...sources].toSorted())
+})
 
 const SECRET = 'zz-secret-value'
 /** A value of each kind, including those that are easily taken for none. */
 const values = [SECRET, 7, 0, true, false, { key: SECRET }, [SECRET], [{ key: SECRET }]]
 const steps = (path: Path) => path.filter((step) => typeof step === 'string').join('.')
 
-describe.each(sources)('a file of $name', ({ sample, translate, named = [] }) => {
+describe.each(files)('a file of $name', ({ sample, translate, named = [] }) => {
   const before = translate(sample)
 
   test('is imported completely, or with notes on the rest', () => {
