@@ -2,6 +2,7 @@ import type { ObjectFields } from '../configuration/format.ts'
 import { ownValue } from '../core/own-value.ts'
 import { parseUrl } from '../core/url.ts'
 import { Fields } from './fields.ts'
+import { oauthOf } from './oauth-client.ts'
 import { type Draft, present, within } from './translation.ts'
 
 /** A target and the module that probes it. */
@@ -51,7 +52,7 @@ const http: Read = (draft, { name, target }, options) => {
       verifyCertificate: isUnverified(options),
       ipVersion: ipVersionOf(options),
       proxy: options.text('proxy_url') === '' ? undefined : proxyOf(options.text('proxy_url')),
-      oauth: oauthOf(options.fields('oauth2')),
+      oauth: oauthOf(options.fields('oauth2'), '_'),
       keyword: keywordOf(draft, name, options),
       expectedHeaders: expectedHeadersOf(options),
     }),
@@ -75,16 +76,6 @@ function authorizationOf(options: Fields): string {
     credentials: options.fields('authorization').text('credentials') || options.text('bearer_token'),
   }
   return credentials === '' ? '' : `${type} ${credentials}`
-}
-
-function oauthOf(oauth: Fields): ObjectFields | undefined {
-  if (oauth.text('token_url') === '') return undefined
-  return present({
-    tokenUrl: oauth.text('token_url'),
-    clientId: oauth.text('client_id'),
-    clientSecret: oauth.text('client_secret'),
-    scope: oauth.list('scopes').map(String).join(' '),
-  })
 }
 
 function proxyOf(address: string): ObjectFields {

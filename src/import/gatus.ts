@@ -5,6 +5,7 @@ import { isTelegram } from './channel-servers.ts'
 import { Fields } from './fields.ts'
 import { conditionsOf } from './gatus-conditions.ts'
 import { type KnownKeys, NO_LOSS, noteLosses } from './losses.ts'
+import { oauthOf } from './oauth-client.ts'
 import { Draft, type Drafted, keyOf, lineOf, nameOf, present, Unreadable, within } from './translation.ts'
 import { readYamlObject } from './yaml-object.ts'
 
@@ -255,18 +256,8 @@ function httpOptions(endpoint: Fields, client: Fields): ObjectFields {
     body: isGraphql && body !== '' ? JSON.stringify({ query: body }) : body,
     maxRedirects: client.isTrue('ignore-redirect') ? 0 : undefined,
     verifyCertificate: client.isTrue('insecure') ? false : undefined,
-    oauth: oauthOf(client.fields('oauth2')),
+    oauth: oauthOf(client.fields('oauth2'), '-'),
   }
-}
-
-function oauthOf(client: Fields): ObjectFields | undefined {
-  if (client.text('token-url') === '') return undefined
-  return present({
-    tokenUrl: client.text('token-url'),
-    clientId: client.text('client-id'),
-    clientSecret: client.text('client-secret'),
-    scope: client.list('scopes').map(String).join(' '),
-  })
 }
 
 /** Returns the lowest thresholds of the alerts, which become those of the monitor. */

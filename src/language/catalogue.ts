@@ -27,7 +27,7 @@ export const Language = {
 } as const
 export type Language = keyof typeof Language
 
-const catalogues: Readonly<Record<Language, Catalogue>> = {
+const catalogues: Readonly<Record<Language, Catalogue>> = withSingleStops({
   EN: en,
   DE: de,
   FR: fr,
@@ -38,6 +38,25 @@ const catalogues: Readonly<Record<Language, Catalogue>> = {
   PL: pl,
   JA: ja,
   ZH_HANS: zhHans,
+})
+
+/**
+ * Lets a sentence that ends with an abbreviation have one full stop: of a duration (`1 Std.`), a date (`2026 r.`) or an owner
+ * (`Acme Inc.`), which messages cannot know.
+ */
+function withSingleStops<T extends object>(messages: T): T {
+  const changed = Object.entries(messages).map(([key, message]: [string, unknown]) => [key, withSingleStop(message)])
+  return Object.fromEntries(changed)
+}
+
+function withSingleStop(message: unknown): unknown {
+  if (typeof message === 'function') return (...values: unknown[]) => singleStop(message(...values))
+  return typeof message === 'object' && message !== null && !Array.isArray(message) ? withSingleStops(message) : message
+}
+
+/** Removes the second of two full stops, also after the end of an isolated text (U+2069), but none of an ellipsis. */
+function singleStop(text: unknown): unknown {
+  return typeof text === 'string' ? text.replace(/(?<!\.)\.(\u2069?)\.(?!\.)/g, '.$1') : text
 }
 
 /** All languages. */

@@ -22,6 +22,7 @@ export const de: Catalogue = {
   number,
   percent,
   duration: lasting,
+  sentence: (text) => `${text}.`,
   names: (names, more) => list(more > 0 ? [...names, plural(more, { one: '# weiterer', other: '# weitere' })] : names),
 
   status: {

@@ -25,6 +25,8 @@ export const en = {
   number,
   percent,
   duration: lasting,
+  /** Ends a text as a sentence. */
+  sentence: (text: string) => `${text}.`,
   /** Joins names, followed by the number of others. */
   names: (names: readonly string[], more: number) =>
     list(more > 0 ? [...names, plural(more, { one: '# more', other: '# more' })] : names),

@@ -22,6 +22,7 @@ export const fr: Catalogue = {
   number,
   percent,
   duration: lasting,
+  sentence: (text) => `${text}.`,
   names: (names, more) => list(more > 0 ? [...names, plural(more, { one: '# autre', other: '# autres' })] : names),
 
   status: {

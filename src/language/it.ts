@@ -26,6 +26,7 @@ export const it: Catalogue = {
   number,
   percent,
   duration: lasting,
+  sentence: (text) => `${text}.`,
   names: (names, more) => list(more > 0 ? [...names, plural(more, { one: '# altro', other: 'altri #' })] : names),
 
   status: {

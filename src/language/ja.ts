@@ -22,6 +22,7 @@ export const ja: Catalogue = {
   number,
   percent,
   duration: lasting,
+  sentence: (text) => `${text}。`,
   names: (names, more) => (more > 0 ? `${listed(names)}、他${number(more)}件` : listed(names)),
 
   status: {

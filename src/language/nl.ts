@@ -20,6 +20,7 @@ export const nl: Catalogue = {
   number,
   percent,
   duration: lasting,
+  sentence: (text) => `${text}.`,
   names: (names, more) => list(more > 0 ? [...names, `nog ${number(more)}`] : names),
 
   status: {

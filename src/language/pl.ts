@@ -38,6 +38,7 @@ export const pl: Catalogue = {
   number,
   percent,
   duration: lasting,
+  sentence: (text) => `${text}.`,
   names: (names, more) =>
     list(
       more > 0 ? [...names, plural(more, { one: '# inna', few: '# inne', many: '# innych', other: '# innej' })] : names,

@@ -26,6 +26,7 @@ export const ptBr: Catalogue = {
   number,
   percent,
   duration: lasting,
+  sentence: (text) => `${text}.`,
   names: (names, more) => list(more > 0 ? [...names, `mais ${number(more)}`] : names),
 
   status: {

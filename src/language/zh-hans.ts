@@ -23,6 +23,7 @@ export const zhHans: Catalogue = {
   number,
   percent,
   duration: lasting,
+  sentence: (text) => `${text}。`,
   names: (names, more) => (more > 0 ? `${listed(names)}等 ${number(names.length + more)} 项` : listed(names)),
 
   status: {

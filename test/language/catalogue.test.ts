@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest'
+import { HOUR, MINUTE } from '../../src/core/time.ts'
 import type { Catalogue } from '../../src/language/catalogue.ts'
 import { languages, wordsOf } from '../../src/language/catalogue.ts'
 
@@ -9,6 +10,24 @@ function textsOf(messages: object, path = ''): [string, string][] {
     if (typeof message === 'string') return [[at, message]]
     return typeof message === 'object' && message !== null ? textsOf(message, `${at}.`) : []
   })
+}
+
+/** Every message of a catalogue that takes values, by path. */
+function messagesOf(messages: object, path = ''): [string, (...values: unknown[]) => unknown][] {
+  return Object.entries(messages).flatMap(([key, message]: [string, unknown]) => {
+    const at = `${path}${key}`
+    if (typeof message === 'function') return [[at, message as (...values: unknown[]) => unknown]]
+    return typeof message === 'object' && message !== null ? messagesOf(message, `${at}.`) : []
+  })
+}
+
+/** Returns what a message returns; undefined: it does not take such values. */
+function tryCall(message: (...values: unknown[]) => unknown, values: readonly unknown[]): unknown {
+  try {
+    return message(...values)
+  } catch {
+    return undefined
+  }
 }
 
 /** Messages with a plural, for some numbers. */
@@ -32,6 +51,26 @@ describe.each(languages)('%s', (language) => {
     const texts = textsOf(words).filter(([path]) => !/^(tag|locale|name|dir)$/.test(path))
     expect(texts.filter(([, text]) => text.trim() === '' || text !== text.trim())).toEqual([])
     for (const text of counted(words)) expect(text).not.toMatch(/undefined|#|NaN|\$\{/)
+  })
+
+  test('ends a sentence with one full stop, whatever it ends with', () => {
+    const lengths = [MINUTE, 5 * MINUTE, HOUR, 5 * HOUR, 24 * HOUR, 240 * HOUR]
+    const { uptime, sentence } = words
+    for (const text of lengths.flatMap((each) => [uptime.maintenance(each), uptime.down(each), words.duration(each)]))
+      expect(sentence(uptime.listed([text]))).toMatch(/[^.。][.。]$/u)
+    expect(sentence('Acme Inc.')).toBe(language === 'JA' || language === 'ZH_HANS' ? 'Acme Inc.。' : 'Acme Inc.')
+    expect(sentence('Wait…')).toMatch(/^Wait…[.。]$/u)
+    // Every message that takes texts, with texts that end with an abbreviation, also isolated ones.
+    let tried = 0
+    for (const [path, message] of messagesOf(words)) {
+      for (const value of ['Acme Inc.', '\u2068Acme Inc.\u2069', HOUR]) {
+        const text = tryCall(message, Array(4).fill(value))
+        if (typeof text !== 'string') continue
+        tried += 1
+        expect(text, path).not.toMatch(/\.\u2069?\.(?!\.)/u)
+      }
+    }
+    expect(tried).toBeGreaterThan(300)
   })
 
   test('leaves no sentence in English', () => {

@@ -11,7 +11,7 @@ import { LiveState, PageLayout } from './page-layout.tsx'
 import { Part } from './parts.tsx'
 import { IncidentMark, Shape } from './status-mark.tsx'
 import { SoFar, Time } from './time.tsx'
-import { Message, Timeline, TimelineItem } from './timeline.tsx'
+import { Message, Timeline, TimelineItem, TimelinePaging } from './timeline.tsx'
 
 /** Returns the path of an incident's page, after the owner's base. */
 function incidentPath(id: string): string {
@@ -109,12 +109,7 @@ export function IncidentPage({ incident, context, hasOlder, postmortem }: Incide
         {postmortem === null ? null : <PostmortemSection {...{ postmortem, context }} />}
         <h2>{words.incident.timeline}</h2>
         <Updates incident={incident} context={context} />
-        {updates.length < updateCount ? (
-          <nav class="paging" aria-label={words.incident.timeline}>
-            {hasOlder ? <a href={`${path}?before=${updates.at(-1)?.id}`}>{words.incident.olderUpdates}</a> : null}
-            <a href={path}>{words.incident.toNewest(updateCount)}</a>
-          </nav>
-        ) : null}
+        <TimelinePaging {...{ updates, updateCount, hasOlder, path, words }} />
       </article>
     </PageLayout>
   )

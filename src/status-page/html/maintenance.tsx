@@ -10,7 +10,7 @@ import { LiveState, PageLayout } from './page-layout.tsx'
 import { Part } from './parts.tsx'
 import { MaintenanceMark } from './status-mark.tsx'
 import { Span } from './time.tsx'
-import { Message, Timeline, TimelineItem } from './timeline.tsx'
+import { Message, Timeline, TimelineItem, TimelinePaging } from './timeline.tsx'
 
 interface MaintenanceProps {
   readonly maintenance: MaintenanceView
@@ -88,12 +88,7 @@ export function MaintenancePage({ maintenance, context, hasOlder }: MaintenanceP
         <Facts maintenance={maintenance} context={context} />
         <h2>{words.incident.timeline}</h2>
         <Updates maintenance={maintenance} context={context} />
-        {updates.length < updateCount ? (
-          <nav class="paging" aria-label={words.incident.timeline}>
-            {hasOlder ? <a href={`${path}?before=${updates.at(-1)?.id}`}>{words.incident.olderUpdates}</a> : null}
-            <a href={path}>{words.incident.toNewest(updateCount)}</a>
-          </nav>
-        ) : null}
+        <TimelinePaging {...{ updates, updateCount, hasOlder, path, words }} />
       </article>
     </PageLayout>
   )

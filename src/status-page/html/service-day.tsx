@@ -95,7 +95,7 @@ function Imported({ happened: { imported }, words }: FiguresProps) {
   if (imported === null || note === null) return null
   return (
     <p>
-      {words.uptime.listed([note])}. {words.uptime.importedNotCounted(imported.source)}
+      {words.sentence(words.uptime.listed([note]))} {words.uptime.importedNotCounted(imported.source)}
     </p>
   )
 }

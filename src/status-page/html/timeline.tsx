@@ -18,6 +18,27 @@ export function Timeline({ children }: { readonly children: Child }) {
   return <ol class="timeline">{children}</ol>
 }
 
+interface PagingProps {
+  readonly updates: readonly { readonly id: string }[]
+  /** The number of all updates. */
+  readonly updateCount: number
+  /** Whether there are updates older than those shown. */
+  readonly hasOlder: boolean
+  readonly path: string
+  readonly words: Catalogue
+}
+
+/** Renders the links to older updates and to the newest ones of a timeline that does not show all of them. */
+export function TimelinePaging({ updates, updateCount, hasOlder, path, words: { incident: words } }: PagingProps) {
+  if (updates.length >= updateCount) return null
+  return (
+    <nav class="paging" aria-label={words.timeline}>
+      {hasOlder ? <a href={`${path}?before=${updates.at(-1)?.id}`}>{words.olderUpdates}</a> : null}
+      <a href={path}>{words.toNewest(updateCount)}</a>
+    </nav>
+  )
+}
+
 interface MessageProps {
   readonly body: string | null
   readonly path: string | null
@@ -126,7 +147,7 @@ export function TimelineItem({ of, update, path, word: label, mark, zone, words,
   const announced = text.length > MAX_ANNOUNCED_LENGTH ? `${text.slice(0, MAX_ANNOUNCED_LENGTH)}…` : text
   return (
     <Part>
-      <li id={update.id} data-announce={`${of}: ${label}. ${announced}`}>
+      <li id={update.id} data-announce={`${words.sentence(`${of}: ${label}`)} ${announced}`}>
         <p class="meta">
           {mark} <Time at={update.createdAt} zone={zone} ago />
           {update.editedAt ? (

@@ -150,7 +150,7 @@ export function DayList({ history, addressOf, context }: DayListProps) {
               <DayMarkShape mark={day.mark} /> {day.name}
             </a>{' '}
             <span class="happened">
-              {whatOf(day).length === 0 ? null : `${words.uptime.listed(whatOf(day))}.`}
+              {whatOf(day).length === 0 ? null : words.sentence(words.uptime.listed(whatOf(day)))}
               {day.incidents.map(({ id, effect, ...incident }) => (
                 <>
                   {' '}

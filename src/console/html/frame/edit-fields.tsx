@@ -135,6 +135,29 @@ export function readTime(fields: URLSearchParams, name: string, zone: Zone, know
   return at
 }
 
+/** Renders the time zone of the times in a form, which `readZone` reads. */
+export function ZoneField({
+  state,
+  zone,
+  hint,
+}: {
+  readonly state: FormState
+  readonly zone: Zone
+  readonly hint: Child
+}) {
+  return (
+    <InputField
+      label="Time zone"
+      name="timeZone"
+      state={state}
+      value={zone.name}
+      required
+      autocomplete="off"
+      hint={hint}
+    />
+  )
+}
+
 /**
  * Reads the time zone of a form; without one, it is the default.
  * @throws Invalid for an unknown one.

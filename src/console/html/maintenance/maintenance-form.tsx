@@ -6,7 +6,6 @@ import { isOver } from '../../../status/maintenance/maintenance-schedule.ts'
 import type { MessagePreview } from '../../../status/timeline/message-preview.ts'
 import { previewMessage } from '../../../status/timeline/message-preview.ts'
 import { titleText } from '../../../status/timeline/timeline-limits.ts'
-import type { Zone } from '../../../status-page/time-format.ts'
 import {
   currentNotifySubscribers,
   currentTime,
@@ -21,6 +20,7 @@ import {
   readZone,
   TimeField,
   VersionField,
+  ZoneField,
 } from '../frame/edit-fields.tsx'
 import type { Screen, Screens } from '../frame/screen.tsx'
 import { idIn } from '../frame/screen.tsx'
@@ -79,22 +79,9 @@ async function submitNew(screen: Screen, { fields }: SubmittedForm): Promise<str
   return `maintenance/${id}`
 }
 
-const ownFields = ['title', 'message', 'startsAt', 'endsAt', 'timeZone', 'serviceIds', TRANSLATIONS] as const
+const ZONE_HINT = 'Of both times, such as Europe/Berlin. Pages show them in the zone of the organization.'
 
-/** Renders the time zone of the times in a form. */
-function ZoneField({ state, zone }: { readonly state: FormState; readonly zone: Zone }) {
-  return (
-    <InputField
-      label="Time zone"
-      name="timeZone"
-      state={state}
-      value={zone.name}
-      required
-      autocomplete="off"
-      hint="Of both times, such as Europe/Berlin. Pages show them in the zone of the organization."
-    />
-  )
-}
+const ownFields = ['title', 'message', 'startsAt', 'endsAt', 'timeZone', 'serviceIds', TRANSLATIONS] as const
 
 async function showNew(screen: Screen, state: FormState, preview: MessagePreview | null): Promise<Response> {
   const { zone } = screen
@@ -107,7 +94,7 @@ async function showNew(screen: Screen, state: FormState, preview: MessagePreview
       <div class="beside">
         <TimeField label="Starts" name="startsAt" state={state} zone={zone} required />
         <TimeField label="Ends" name="endsAt" state={state} zone={zone} required />
-        <ZoneField state={state} zone={zone} />
+        <ZoneField state={state} zone={zone} hint={ZONE_HINT} />
       </div>
       <MessageField state={state} preview={preview} />
       <TranslationFields screen={screen} state={state} texts={['title', 'message']} />
@@ -180,7 +167,7 @@ async function showEdit(screen: Screen, state: FormState): Promise<Response> {
               hint={at('startsAt', startsAt)}
             />
             <TimeField label="Ends" name="endsAt" state={state} zone={zone} at={endsAt} hint={at('endsAt', endsAt)} />
-            <ZoneField state={state} zone={zone} />
+            <ZoneField state={state} zone={zone} hint={ZONE_HINT} />
           </div>
           <ServiceChoice {...{ state, services, chosen }} hint={currentServices(state, version, services, chosen)} />
           <NotifySubscribersField

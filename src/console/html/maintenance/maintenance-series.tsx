@@ -41,6 +41,7 @@ import {
   readZone,
   TimeField,
   VersionField,
+  ZoneField,
 } from '../frame/edit-fields.tsx'
 import type { Screen, Screens } from '../frame/screen.tsx'
 import { idIn } from '../frame/screen.tsx'
@@ -331,13 +332,9 @@ function StartFields({ screen, state, series }: SeriesFieldsProps) {
         required
         hint={now('startsAt', anchor)}
       />
-      <InputField
-        label="Time zone"
-        name="timeZone"
+      <ZoneField
         state={state}
-        value={zone.name}
-        required
-        autocomplete="off"
+        zone={zone}
         hint={now(
           'timeZone',
           zone.name,
