@@ -92,7 +92,10 @@ export const pagePaths: readonly ServedPath[] = [
 
 /** Returns the documents of status pages, by path and media type: under a slug, and at the root of a custom domain. */
 export function documentPaths(kinds: readonly { readonly path: string; readonly type: string }[]): ServedPath[] {
-  const pictures = ['/picture.png', '/incidents/{id}/picture.png'].map((path) => ({ path, type: 'image/png' }))
+  const pictures = ['/picture.png', '/incidents/{id}/picture.png', '/maintenance/{id}/picture.png'].map((path) => ({
+    path,
+    type: 'image/png',
+  }))
   const files = { path: '/files/:id', type: 'application/octet-stream' }
   return ['/status/{slug}', ''].flatMap((base) =>
     [...kinds, ...pictures, files].map(({ path, type }) => ({

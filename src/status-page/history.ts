@@ -1,7 +1,7 @@
 import type { Database } from '../core/context.ts'
 import { NotFound } from '../core/errors.ts'
 import { typeOfId } from '../core/id.ts'
-import type { Incident } from '../generated/prisma/client.ts'
+import type { Incident, Maintenance } from '../generated/prisma/client.ts'
 import { Prisma } from '../generated/prisma/client.ts'
 import type { PageScope } from '../status/page-scope.ts'
 import { concerns, incidentsOnPage, isPublicIncident, onPage, shownCondition } from '../status/page-scope.ts'
@@ -145,6 +145,14 @@ export async function findIncident(db: Database, scope: PageScope, id: string): 
   return found
 }
 
+/** Returns a maintenance of a page, also one that was cancelled. @throws NotFound when the page has no such maintenance. */
+export async function findMaintenance(db: Database, scope: PageScope, id: string): Promise<Maintenance> {
+  const isId = typeOfId(id) === 'Maintenance'
+  const found = isId ? await db.maintenance.findFirst({ where: { id, ...onPage(scope) } }) : null
+  if (found === null) throw new NotFound('Maintenance not found.')
+  return found
+}
+
 /** Returns the id of the incident of a page that another one was merged into, or null. */
 export async function readJointIncident(db: Database, scope: PageScope, id: string): Promise<string | null> {
   if (typeOfId(id) !== 'Incident') return null
@@ -182,9 +190,7 @@ export async function readMaintenancePage(
   id: string,
   before: string | null,
 ): Promise<MaintenanceWithTimeline> {
-  const isId = typeOfId(id) === 'Maintenance'
-  const maintenance = isId ? await db.maintenance.findFirst({ where: { id, ...onPage(scope) } }) : null
-  if (maintenance === null) throw new NotFound('Maintenance not found.')
+  const maintenance = await findMaintenance(db, scope, id)
   const possible = before === null || typeOfId(before) === 'MaintenanceUpdate'
   const [timeline] = possible
     ? await readMaintenanceTimelines(db, [maintenance], { ...bounds.maintenance, before }, scope)

@@ -4,7 +4,7 @@ import type { PageState } from '../status/page/page-state.ts'
 import type { ShownStatus } from '../status/service/service-status.ts'
 import { titleIn } from '../status/timeline/translations.ts'
 import { documentLanguage } from './document-language.ts'
-import { findIncident } from './history.ts'
+import { findIncident, findMaintenance } from './history.ts'
 import type { StateSource } from './shared-state.ts'
 import { sharedState, versionOf } from './shared-state.ts'
 import { statusShapes } from './status-shapes.ts'
@@ -13,7 +13,7 @@ import { zoneOf } from './time-format.ts'
 import { headline as pageHeadline, pageLabel } from './view.ts'
 import { escapeXml } from './xml.ts'
 
-/** The preview image of a link to a page or an incident. */
+/** The preview image of a link to a page, an incident or a maintenance. */
 export interface OpenGraphImage {
   readonly owner: string
   /** `#rrggbb`. */
@@ -37,14 +37,20 @@ interface ReadImage {
   readonly image: OpenGraphImage
 }
 
+/** An incident or a maintenance of a page. */
+export interface ImageSubject {
+  readonly kind: 'incident' | 'maintenance'
+  readonly id: string
+}
+
 /**
- * Reads the image of the page of the organization with this id or slug, or of one of its incidents.
+ * Reads the image of the page of the organization with this id or slug, or of one of its incidents or maintenances.
  * @throws NotFound.
  */
 export async function readOpenGraphImage(
   source: StateSource,
   idOrSlug: string,
-  incidentId: string | null,
+  subject: ImageSubject | null,
   requested: Language | null,
 ): Promise<ReadImage> {
   const state = await sharedState(source, idOrSlug)
@@ -52,14 +58,48 @@ export async function readOpenGraphImage(
   const language = documentLanguage(state, requested)
   const words = wordsOf(language)
   const of = { organizationId, language, offered: null, stateVersion: versionOf(state) }
-  if (incidentId === null) return { ...of, image: pageImage(state, words) }
+  if (subject === null) return { ...of, image: pageImage(state, words) }
+  const imageOf = subject.kind === 'incident' ? incidentImage : maintenanceImage
+  return { ...of, image: { ...ownerFields(state), ...(await imageOf(source, state, subject.id, language)) } }
+}
+
+type SubjectImage = Pick<OpenGraphImage, 'headline' | 'facts' | 'status'>
+
+async function incidentImage(
+  source: StateSource,
+  state: PageState,
+  incidentId: string,
+  language: Language,
+): Promise<SubjectImage> {
+  const words = wordsOf(language)
   const { status, impact, startedAt, ...incident } =
     state.incidents.find(({ id }) => id === incidentId) ?? (await findIncident(source.db, state.scope, incidentId))
   const zone = zoneOf(state.organization.timeZone, words)
-  const shown = status === 'RESOLVED' ? 'OPERATIONAL' : statusOfImpact[impact]
-  const facts = printable([words.incidentStatus[status], words.impact[impact], zone.time(startedAt)].join(' · '))
-  const headline = printable(titleIn(incident, language).title, words.previewImage.anIncident)
-  return { ...of, image: { ...ownerFields(state), headline, facts, status: shown } }
+  return {
+    headline: printable(titleIn(incident, language).title, words.previewImage.anIncident),
+    facts: printable([words.incidentStatus[status], words.impact[impact], zone.time(startedAt)].join(' · ')),
+    status: status === 'RESOLVED' ? 'OPERATIONAL' : statusOfImpact[impact],
+  }
+}
+
+async function maintenanceImage(
+  source: StateSource,
+  state: PageState,
+  maintenanceId: string,
+  language: Language,
+): Promise<SubjectImage> {
+  const words = wordsOf(language)
+  const { status, startsAt, endsAt, ...maintenance } =
+    state.maintenances.find(({ id }) => id === maintenanceId) ??
+    (await findMaintenance(source.db, state.scope, maintenanceId))
+  const zone = zoneOf(state.organization.timeZone, words)
+  const end = zone.dayKey(startsAt) === zone.dayKey(endsAt) ? zone.clock(endsAt) : zone.time(endsAt)
+  const time = words.maintenance.fromTo(zone.time(startsAt), end).join('')
+  return {
+    headline: printable(titleIn(maintenance, language).title, words.maintenance.maintenance),
+    facts: printable([words.maintenanceStatus[status], time].join(' · '), time),
+    status: status === 'COMPLETED' || status === 'CANCELLED' ? 'OPERATIONAL' : 'UNDER_MAINTENANCE',
+  }
 }
 
 /** The status that represents each impact. */

@@ -44,6 +44,7 @@ const documents: Readonly<Record<string, Sharing>> = {
   '/history.rss': 'for 4 s',
   '/incidents/{}/picture.png': 'for 5 minutes',
   '/maintenance.ics': 'for 4 s',
+  '/maintenance/{}/picture.png': 'for 5 minutes',
   '/picture.png': 'for 5 minutes',
   '/reports/{}/report.csv': 'for 4 s',
   '/reports/{}/report.json': 'for 4 s',

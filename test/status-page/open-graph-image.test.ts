@@ -1,8 +1,10 @@
 import { afterAll, describe, expect, test } from 'vitest'
 import { updateOrganization } from '../../src/account/organization/organization.ts'
 import { HOUR } from '../../src/core/time.ts'
+import { languages, wordsOf } from '../../src/language/catalogue.ts'
 import { createIncident } from '../../src/status/incident/incident-opening.ts'
 import { postIncidentUpdate } from '../../src/status/incident/incident-updates.ts'
+import { cancelMaintenance, scheduleMaintenance } from '../../src/status/maintenance/maintenance.ts'
 import { createService } from '../../src/status/service/service.ts'
 import type { OpenGraphImage } from '../../src/status-page/open-graph-image.ts'
 import { OPEN_GRAPH_IMAGE_SIZE, openGraphImageSvg, readOpenGraphImage } from '../../src/status-page/open-graph-image.ts'
@@ -22,6 +24,10 @@ const pngRenderer = createPngRenderer()
 afterAll(() => pngRenderer.close())
 
 const story = { title: 'Payments fail', status: 'INVESTIGATING', impact: 'CRITICAL', message: 'We look.' }
+const planned = {
+  ...{ title: 'Database upgrade', message: 'We upgrade.' },
+  ...{ startsAt: new Date(noon.getTime() + 2 * HOUR), endsAt: new Date(noon.getTime() + 3 * HOUR) },
+}
 const picture: OpenGraphImage = {
   owner: 'Acme',
   accentColor: '#0b6e5a',
@@ -74,7 +80,7 @@ describe('an Open Graph image', () => {
         await readOpenGraphImage(
           uncached(prisma, () => noon),
           acme.slug,
-          incident,
+          incident === null ? null : { kind: 'incident', id: incident },
           null,
         )
       ).image
@@ -86,6 +92,27 @@ describe('an Open Graph image', () => {
     expect(await read(null)).toMatchObject({ headline: 'All services are operational', status: 'OPERATIONAL' })
   })
 
+  test.each(languages)('shows a maintenance in %s', async (language) => {
+    const acme = await tenant()
+    const { id } = await scheduleMaintenance(acme.ctx, planned)
+    const imageOf = async (of: string) => {
+      const source = uncached(prisma, () => noon)
+      return (await readOpenGraphImage(source, acme.slug, { kind: 'maintenance', id: of }, language)).image
+    }
+    const read = () => imageOf(id)
+    const scheduled = await read()
+    expect(scheduled).toMatchObject({ owner: 'Acme', headline: 'Database upgrade', status: 'UNDER_MAINTENANCE' })
+    // The font has no Chinese and Japanese characters.
+    const words = wordsOf(language)
+    const isDrawn = language !== 'JA' && language !== 'ZH_HANS'
+    expect(scheduled.facts.startsWith(`${words.maintenanceStatus.SCHEDULED} · `)).toBe(isDrawn)
+    if (language === 'EN') expect(scheduled.facts).toBe('Scheduled · 20 Nov 2026, 14:00 UTC to 15:00 UTC')
+    await cancelMaintenance(acme.ctx, { id })
+    expect(await read()).toMatchObject({ headline: 'Database upgrade', status: 'OPERATIONAL' })
+    const { id: foreign } = await scheduleMaintenance(acme.ctx, { ...planned, title: '障害' })
+    expect((await imageOf(foreign)).headline).toBe(isDrawn ? words.maintenance.maintenance : '')
+  })
+
   test('falls back to other text where its font lacks the characters', async () => {
     const acme = await tenant()
     await updateOrganization(acme.ctx, { name: '株式会社アクメ' })
@@ -95,7 +122,7 @@ describe('an Open Graph image', () => {
         await readOpenGraphImage(
           uncached(prisma, () => noon),
           acme.slug,
-          incident,
+          incident === null ? null : { kind: 'incident', id: incident },
           null,
         )
       ).image
@@ -133,7 +160,9 @@ test('the page and each incident have an image over HTTP, rendered once until so
   const { url } = await startPageServer({ prisma, listen: database.listen }, () => noon)
   const acme = await tenant()
   const { id } = await createIncident(acme.ctx, story)
-  for (const path of ['picture.png', `incidents/${id}/picture.png?at=5`]) {
+  const { id: work } = await scheduleMaintenance(acme.ctx, planned)
+  const paths = ['picture.png', `incidents/${id}/picture.png?at=5`, `maintenance/${work}/picture.png`]
+  for (const path of paths) {
     const response = await fetch(`${url}/status/${acme.slug}/${path}`)
     expect(response.headers.get('content-type')).toBe('image/png')
     expect(response.headers.get('content-encoding')).toBeNull()
@@ -143,7 +172,12 @@ test('the page and each incident have an image over HTTP, rendered once until so
     const again = await fetch(`${url}/status/${acme.slug}/${path}`, { headers: { 'if-none-match': etag } })
     expect(again.status).toBe(304)
   }
-  for (const none of ['nobody/picture.png', `${acme.slug}/incidents/x/picture.png`]) {
+  for (const none of [
+    'nobody/picture.png',
+    `${acme.slug}/incidents/x/picture.png`,
+    `${acme.slug}/incidents/${work}/picture.png`,
+    `${acme.slug}/maintenance/${id}/picture.png`,
+  ]) {
     expect((await fetch(`${url}/status/${none}`)).status).toBe(404)
   }
 })

@@ -109,6 +109,7 @@ describe('a page with chosen services', () => {
       `/incidents/${hidden.id}`,
       `/maintenance/${unseen.id}`,
       `/incidents/${hidden.id}/picture.png`,
+      `/maintenance/${unseen.id}/picture.png`,
     ])
       expect([path, (await fetch(base + path)).status]).toEqual([path, 404])
     // It shows its own.

@@ -14,6 +14,7 @@ import { isPublicName } from '../../network/public-name.ts'
 import { specialUseOf } from '../../network/special-use-name.ts'
 import type { ProbeResult } from '../result/probe-result.ts'
 import { oneLine, probeResult } from '../result/probe-result.ts'
+import { expirySoon } from './certificate-expiry.ts'
 import { commonOptions } from './common.ts'
 import { parseEncryptedResolver, queryEncrypted } from './encrypted-resolver.ts'
 import { hostRefusals, hostText } from './host.ts'
@@ -94,6 +95,7 @@ export const dns: Probe<typeof options> = {
       asked.kind === 'none'
         ? noRecord(given, asked.nxdomain, latencyMs)
         : judgeRecords(given, asked.values, latencyMs, run.tools.allowPrivate)
+    if (judged.outcome === 'UP' && asked.expiry) return { ...judged, outcome: 'DEGRADED', message: asked.expiry }
     return lacksEdns(given, run) ? { ...judged, message: `${judged.message}${WITHOUT_EDNS}` } : judged
   },
 }
@@ -135,7 +137,8 @@ function questionOf({ name: given }: DnsOptions): string {
   return `${reversedLabels(address)}.${addressFamily(address) === 4 ? 'in-addr' : 'ip6'}.arpa`
 }
 
-type Answered = Exclude<DnsResult, DnsFailure>
+/** An answer. `expiry` says when the certificate of an encrypted resolver expires; null or absent: not soon. */
+type Answered = Exclude<DnsResult, DnsFailure> & { readonly expiry?: string | null }
 
 /** A name that every resolver answers itself (RFC 6761 §6.3). */
 const CONTROL = 'localhost'
@@ -212,8 +215,10 @@ async function queryNamedResolver(given: DnsOptions, resolver: string, run: Prob
       { name: questionOf(given).toLowerCase(), type: given.recordType },
       run,
     )
-    if ('outcome' in asked || asked.kind !== 'failed') return asked
-    return probeResult('DOWN', `The resolver ${resolver} ${failures(timeoutMs)[asked.reason] ?? 'gave no answer'}`)
+    if ('outcome' in asked) return asked
+    const { result, certificate } = asked
+    if (result.kind !== 'failed') return { ...result, expiry: expirySoon({ host: '' }, certificate, tools.now()) }
+    return probeResult('DOWN', `The resolver ${resolver} ${failures(timeoutMs)[result.reason] ?? 'gave no answer'}`)
   }
   const servers = [parseDnsServer(resolver)].filter((server) => server !== null)
   const client = createDnsClient({ servers, timeoutMs, now: tools.now, cacheSize: 1, noEdns: resolversWithoutEdns })

@@ -3,6 +3,7 @@ import { parseUrl } from '../../core/url.ts'
 import type { DnsFailure, DnsResult, Question } from '../../network/dns/message.ts'
 import { answersQuery, encodeQuery, readReply, rejectsEdns } from '../../network/dns/message.ts'
 import { readHost } from '../../network/outbound/host.ts'
+import type { Certificate } from '../../network/outbound/outbound.ts'
 import type { ProbeResult } from '../result/probe-result.ts'
 import { probeResult } from '../result/probe-result.ts'
 import { ConversationError, converse } from './conversation.ts'
@@ -14,6 +15,12 @@ export interface EncryptedResolver extends Target {
   readonly transport: 'tls' | 'https'
   /** The normalized URL. */
   readonly url: string
+}
+
+/** What a resolver answered, and its certificate. */
+interface ResolverAnswer {
+  readonly result: DnsResult
+  readonly certificate: Certificate | null
 }
 
 /** The port of DNS over TLS (RFC 7858 §3.1). */
@@ -56,14 +63,17 @@ export async function queryEncrypted(
   resolver: EncryptedResolver,
   question: Question,
   run: ProbeRun,
-): Promise<DnsResult | ProbeResult> {
+): Promise<ResolverAnswer | ProbeResult> {
   const begun = performance.now()
   const first = await queryOnce(resolver, { ...question, isPlain: false }, run)
   const timeoutMs = run.timeoutMs - (performance.now() - begun)
-  const isRepeated = 'kind' in first && (rejectsEdns(first) || (first.kind === 'failed' && first.reason === 'servfail'))
+  const isRepeated = 'result' in first && isRepeatable(first.result)
   if (!isRepeated || timeoutMs <= 0) return first
   return queryOnce(resolver, { ...question, isPlain: true }, { ...run, timeoutMs })
 }
+
+const isRepeatable = (result: DnsResult) =>
+  rejectsEdns(result) || (result.kind === 'failed' && result.reason === 'servfail')
 
 /** A question, asked without EDNS if it is plain. */
 interface PosedQuestion extends Question {
@@ -74,7 +84,7 @@ function queryOnce(
   resolver: EncryptedResolver,
   question: PosedQuestion,
   run: ProbeRun,
-): Promise<DnsResult | ProbeResult> {
+): Promise<ResolverAnswer | ProbeResult> {
   return resolver.transport === 'tls' ? queryOverTls(resolver, question, run) : queryOverHttps(resolver, question, run)
 }
 
@@ -82,7 +92,7 @@ async function queryOverTls(
   { host, port, url }: EncryptedResolver,
   question: PosedQuestion,
   run: ProbeRun,
-): Promise<DnsResult | ProbeResult> {
+): Promise<ResolverAnswer | ProbeResult> {
   const { timeoutMs, signal, tools } = run
   const target = { host, port: port ?? TLS_PORT, tls: { verify: true } }
   const connected = await tools.outbound.connect(target, run)
@@ -95,7 +105,8 @@ async function queryOverTls(
   try {
     conversation.send(Buffer.concat([length, query]))
     const size = (await conversation.bytes(2)).readUInt16BE()
-    return readAnswer(await conversation.bytes(size), query, question)
+    const result = readAnswer(await conversation.bytes(size), query, question)
+    return { result, certificate: connected.certificate }
   } catch (error) {
     if (!(error instanceof ConversationError)) throw error
     return error.isAborted
@@ -111,7 +122,7 @@ async function queryOverHttps(
   { host, url }: EncryptedResolver,
   question: PosedQuestion,
   run: ProbeRun,
-): Promise<DnsResult | ProbeResult> {
+): Promise<ResolverAnswer | ProbeResult> {
   // Answers are matched by connection, not by id (RFC 8484 §4.1).
   const query = encodeQuery(0, question, question.isPlain)
   const headers = [
@@ -125,7 +136,7 @@ async function queryOverHttps(
   const type = response.headers['content-type']?.split(';')[0]?.trim().toLowerCase()
   if (status !== 200) return probeResult('DOWN', `The resolver ${url} answered with status ${status}`)
   if (type !== MEDIA_TYPE) return probeResult('DOWN', `The resolver ${url} answered with ${type ?? 'no media type'}`)
-  return readAnswer(body, query, question)
+  return { result: readAnswer(body, query, question), certificate: response.certificate }
 }
 
 /** Decodes an answer. It must not be truncated, because there is no other transport for the rest. */

@@ -1,5 +1,5 @@
 import { Unavailable } from '../../core/errors.ts'
-import type { Answer, Failure } from '../../network/outbound/outbound.ts'
+import type { Answer, Certificate, Failure } from '../../network/outbound/outbound.ts'
 import { proxyAddress } from '../../network/outbound/proxy.ts'
 import type { ProbeDetail, ProbeResult } from '../result/probe-result.ts'
 import { oneLine, probeResult } from '../result/probe-result.ts'
@@ -53,27 +53,36 @@ export const http: Probe<typeof httpOptions> = {
       ...(proxy ? [`through ${proxy.url}`] : []),
     ].join(' '),
   run: async (given, run) => {
-    const answer = await ask(given, run)
-    if ('outcome' in answer) return answer
-    if (answer.kind === 'answer') return judge(given, answer, run)
+    const asked = await ask(given, run)
+    if ('outcome' in asked) return asked
+    const { answer } = asked
+    if (answer.kind === 'answer') return judge(given, { ...asked, answer }, run)
     return unreachableResult(new URL(given.url).hostname, answer, run.tools.now())
   },
 }
 
+/** An answer, and the certificate of the server that issued the token; null: none did, or it has none. */
+interface Asked<Answered = Answer | Failure> {
+  readonly answer: Answered
+  readonly tokenCertificate: Certificate | null
+}
+
 /** Sends the request, with a token if OAuth is configured. If the cached token is refused, retries with a new one. */
-async function ask(given: HttpOptions, run: ProbeRun): Promise<Answer | Failure | ProbeResult> {
-  if (given.oauth === undefined) return send(given, [], run)
+async function ask(given: HttpOptions, run: ProbeRun): Promise<Asked | ProbeResult> {
+  if (given.oauth === undefined) return { answer: await send(given, [], run), tokenCertificate: null }
   const begun = performance.now()
   const token = await accessToken(given.oauth, given.proxy, run)
   if ('outcome' in token) return token
   const within = () => ({ ...run, timeoutMs: Math.max(1, run.timeoutMs - (performance.now() - begun)) })
   const authorization = (value: string) => [{ name: 'Authorization', value: `Bearer ${value}` }]
   const answer = await send(given, authorization(token.value), within())
-  if (answer.kind === 'failed' || answer.status !== 401) return answer
+  const asked = { answer, tokenCertificate: token.certificate }
+  if (answer.kind === 'failed' || answer.status !== 401) return asked
   forgetToken(given.oauth, run)
-  if (!token.isStored) return answer
+  if (!token.isStored) return asked
   const fresh = await accessToken(given.oauth, given.proxy, within())
-  return 'outcome' in fresh ? fresh : send(given, authorization(fresh.value), within())
+  if ('outcome' in fresh) return fresh
+  return { answer: await send(given, authorization(fresh.value), within()), tokenCertificate: fresh.certificate }
 }
 
 function send(
@@ -94,7 +103,11 @@ function send(
   )
 }
 
-async function judge(given: HttpOptions, answer: Answer, run: ProbeRun): Promise<ProbeResult> {
+async function judge(
+  given: HttpOptions,
+  { answer, tokenCertificate }: Asked<Answer>,
+  run: ProbeRun,
+): Promise<ProbeResult> {
   const { phases, address, certificate, oddities } = answer
   const latencyMs = phases.total
   const detail: ProbeDetail = {
@@ -111,8 +124,12 @@ async function judge(given: HttpOptions, answer: Answer, run: ProbeRun): Promise
   const mismatch = await contentResult(given, answer, run)
   if (mismatch !== null) return { ...mismatch, latencyMs, detail }
   const { certificateDays, url } = given
-  const expiry = expirySoon({ certificateDays, host: new URL(url).hostname }, certificate, run.tools.now())
-  const degradation = slowness(given, latencyMs) ?? expiry
+  const host = new URL(url).hostname
+  // The monitor fails when the server of its tokens does.
+  const [expiry] = [certificate, tokenCertificate].flatMap(
+    (each) => expirySoon({ certificateDays, host }, each, run.tools.now()) ?? [],
+  )
+  const degradation = slowness(given, latencyMs) ?? expiry ?? null
   if (degradation !== null) return probeResult('DEGRADED', degradation, { latencyMs, detail })
   return probeResult('UP', `HTTP ${answer.status} in ${Math.round(latencyMs)} ms`, { latencyMs, detail })
 }

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import { MINUTE, SECOND } from '../../core/time.ts'
-import type { Answer } from '../../network/outbound/outbound.ts'
+import type { Answer, Certificate } from '../../network/outbound/outbound.ts'
 import type { ProbeResult } from '../result/probe-result.ts'
 import { probeResult } from '../result/probe-result.ts'
 import { unreachableResult } from './host.ts'
@@ -14,10 +14,12 @@ type Client = NonNullable<HttpOptions['oauth']>
 export interface Token {
   readonly value: string
   readonly isStored: boolean
+  /** That of the server that issued it; null: it has none. */
+  readonly certificate: Certificate | null
 }
 
 /** The tokens that this process caches until shortly before they expire, by organization and client. */
-const tokens = new LRUCache<string, { readonly value: string; readonly endsAt: number }>({ max: 2000 })
+const tokens = new LRUCache<string, Omit<Token, 'isStored'> & { readonly endsAt: number }>({ max: 2000 })
 
 /** How long before its expiry a token is dropped, and how long to cache a token without an expiry. */
 const MARGIN_MS = 30 * SECOND
@@ -33,7 +35,8 @@ export async function accessToken(
   const key = keyOf(client, run)
   const now = run.tools.now().getTime()
   const stored = tokens.get(key)
-  if (stored !== undefined && stored.endsAt > now) return { value: stored.value, isStored: true }
+  if (stored !== undefined && stored.endsAt > now)
+    return { value: stored.value, certificate: stored.certificate, isStored: true }
   const answer = await run.tools.outbound.request(
     {
       url: client.tokenUrl,
@@ -51,8 +54,9 @@ export async function accessToken(
   }
   const read = readToken(answer)
   if (typeof read === 'string') return probeResult('DOWN', `No token: ${read}`)
-  tokens.set(key, { value: read.value, endsAt: now + read.lifeMs - MARGIN_MS })
-  return { value: read.value, isStored: false }
+  const { certificate } = answer
+  tokens.set(key, { value: read.value, certificate, endsAt: now + read.lifeMs - MARGIN_MS })
+  return { value: read.value, certificate, isStored: false }
 }
 
 /** Drops the cached token of a client after it was refused. */

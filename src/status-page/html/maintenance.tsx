@@ -80,6 +80,7 @@ export function MaintenancePage({ maintenance, context, hasOlder }: MaintenanceP
       title={words.page.title(words.maintenance.titled(title), owner.name)}
       description={words.maintenance.description(words.maintenanceStatus[status], title, owner.name)}
       path={maintenancePath(id)}
+      image={`${maintenancePath(id)}/picture.png`}
     >
       <article id={id} class="incident whole" data-impact="MAINTENANCE">
         <p class="eyebrow">{words.maintenance.maintenance}</p>

@@ -10,6 +10,7 @@ import { isPicture } from '../../status/incident/file-content.ts'
 import { readPublicFile } from '../../status/incident/file-store.ts'
 import type { DocumentKind } from '../document/document.ts'
 import { documentKinds, readDocument } from '../document/document.ts'
+import type { ImageSubject } from '../open-graph-image.ts'
 import { openGraphImageSvg, readOpenGraphImage } from '../open-graph-image.ts'
 import type { PageAddress, PageFinder } from '../page-address.ts'
 import type { PageCache } from '../page-cache.ts'
@@ -52,13 +53,17 @@ export function documentRoutes(
     return sendPage(c, value)
   }
 
-  async function answerImage(c: Context, address: PageAddress | null): Promise<Response> {
+  async function answerImage(
+    c: Context,
+    address: PageAddress | null,
+    kind: ImageSubject['kind'] | null,
+  ): Promise<Response> {
     if (address === null) throw new NotFound('Status page not found.')
-    const incident = c.req.param('id') ?? null
+    const subject = kind === null ? null : { kind, id: c.req.param('id') ?? '' }
     const requested = languageOfTag(c.req.query('language'))
-    const key = JSON.stringify([address.owner, 'image', incident, requested])
+    const key = JSON.stringify([address.owner, 'image', subject, requested])
     const { value, asOf } = await cache.pages.getOrStale(key, async (previous) => {
-      const { image, ...of } = await readOpenGraphImage(source, address.owner, incident, requested)
+      const { image, ...of } = await readOpenGraphImage(source, address.owner, subject, requested)
       if (previous?.stateVersion === of.stateVersion) return previous
       const picture = await pngRenderer.render(openGraphImageSvg(image), of.organizationId)
       return createRenderedPage({ ...of, headers: headersOf(png) }, picture)
@@ -82,7 +87,8 @@ export function documentRoutes(
 
   const routes = new Hono()
   addPageRoute(routes, options, '/files/:id', answerFile)
-  for (const path of ['/picture.png', '/incidents/:id/picture.png']) addPageRoute(routes, options, path, answerImage)
+  for (const [path, kind] of pictures)
+    addPageRoute(routes, options, path, (c, address) => answerImage(c, address, kind))
   for (const kind of documentKinds) addPageRoute(routes, options, kind.path, (c, address) => answer(c, address, kind))
   // Browsers send a preflight request for scripts that set custom headers.
   for (const path of ['/status/:slug/api/v2/*', '/api/v2/*']) {
@@ -97,6 +103,13 @@ export function documentRoutes(
   }
   return routes
 }
+
+/** The paths of images, and what each is of; null: the page. */
+const pictures = [
+  ['/picture.png', null],
+  ['/incidents/:id/picture.png', 'incident'],
+  ['/maintenance/:id/picture.png', 'maintenance'],
+] as const
 
 /** A page changes the addresses of its images whenever it changes. */
 const png = { type: 'image/png', maxAge: 300 } as const

@@ -1,3 +1,4 @@
+import { X509Certificate } from 'node:crypto'
 import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
 import { createServer as createHttpsServer } from 'node:https'
@@ -231,7 +232,10 @@ describe('a resolver over TLS or HTTPS', () => {
   const certified = authority.issue(['dns.example'])
 
   /** Serves DNS over TLS and HTTPS with the answers of a DNS server, and runs probes with both. */
-  async function probeBoth(behaviour: Behaviour, { trusted = true, garble = (message: Buffer) => message } = {}) {
+  async function probeBoth(
+    behaviour: Behaviour,
+    { trusted = true, garble = (message: Buffer) => message, now = () => new Date() } = {},
+  ) {
     const server = await startDnsServer(behaviour)
     const { tools } = await startTools(zone({ 'dns.example': ['127.0.0.1'] }))
     const asTcp = (message: Buffer) => {
@@ -264,13 +268,23 @@ describe('a resolver over TLS or HTTPS', () => {
       await server.close()
     })
     const outbound = createOutbound({ dns: tools.dns, allowPrivate: true, ...(trusted && { ca: authority.ca }) })
-    const run = (resolver: string) => dns.run(options({ resolver }), runWith({ ...tools, outbound }))
+    const run = (resolver: string) => dns.run(options({ resolver }), runWith({ ...tools, outbound, now }))
     return Promise.all([run(`tls://dns.example:${ports[0]}`), run(`https://dns.example:${ports[1]}`)])
   }
 
   test('is queried, and its answer is judged', async () => {
     for (const result of await probeBoth(addresses('192.0.2.7')))
       expect(result).toMatchObject({ outcome: 'UP', message: 'A 192.0.2.7', latencyMs: expect.any(Number) })
+  })
+
+  test('whose certificate expires soon makes the monitor DEGRADED, with its name; a failure is more important', async () => {
+    const days = 24 * 60 * 60 * 1000
+    const now = () => new Date(Date.parse(new X509Certificate(certified.cert).validTo) - 3.5 * days)
+    const message = 'TLS certificate of dns.example expires in 3 days'
+    for (const result of await probeBoth(addresses('192.0.2.7'), { now }))
+      expect(result).toMatchObject({ outcome: 'DEGRADED', message, detail: { answers: ['192.0.2.7'] } })
+    for (const result of await probeBoth(() => ({ rcode: rcodes.nxdomain }), { now }))
+      expect(result.outcome).toBe('DOWN')
   })
 
   test.each([rcodes.formatError, rcodes.notImplemented, rcodes.servfail])(

@@ -112,6 +112,33 @@ describe('an OAuth 2 client', () => {
     expect(state.given.length).toBe(3)
   })
 
+  test('warns of the certificate of the token server, with its name, also while a stored token is used', async () => {
+    const days = 24 * 60 * 60 * 1000
+    const { cert, key } = authority.issue(['localhost'], {
+      from: new Date(Date.now() - 80 * days),
+      to: new Date(Date.now() + 3.5 * days),
+    })
+    const server = createServer({ cert, key }, (_, response) => void response.end('{"access_token":"a"}'))
+    await once(server.listen(0, '127.0.0.1'), 'listening')
+    onTestFinished(() => void server.close())
+    const origin = await serve((_, response) => void response.end())
+    const { tools } = await startTools(zone({ localhost: ['127.0.0.1'] }))
+    const outbound = createOutbound({ dns: tools.dns, allowPrivate: true, ca: authority.ca })
+    const tokenUrl = `https://localhost:${(server.address() as AddressInfo).port}/token`
+    const probe = (given: object = {}) => {
+      const options = http.options.parse({
+        url: origin,
+        oauth: { tokenUrl, clientId: 'a', clientSecret: 'b' },
+        ...given,
+      })
+      return http.run(options, runWith({ ...tools, outbound }))
+    }
+    const expected = { outcome: 'DEGRADED', message: 'TLS certificate of localhost expires in 3 days' }
+    expect(await probe()).toMatchObject(expected)
+    expect(await probe()).toMatchObject(expected)
+    expect(await probe({ certificateDays: 0 })).toMatchObject({ outcome: 'UP' })
+  })
+
   test('sends credentials in the body if configured', async () => {
     const { state, probe } = await start()
     expect(await probe({ authentication: 'POST', audience: 'api' })).toMatchObject({ outcome: 'UP' })

@@ -101,6 +101,7 @@ function Answer({ screen, answer }: { readonly screen: Screen; readonly answer: 
     latencyMs === null ? null : `${Math.round(latencyMs)} ms`,
     detail?.address ? `from ${detail.address}` : null,
     detail?.answers && detail.answers.length > 0 ? detail.answers.join(', ') : null,
+    detail?.note ?? null,
   ].filter((fact) => fact !== null)
   return (
     <div class="answer" id="answer" role="status" data-state={outcome}>

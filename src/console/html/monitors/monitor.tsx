@@ -1,3 +1,4 @@
+import { isJsonObject } from '../../../core/json-object.ts'
 import type { Monitor, ProbeResult, Watch } from '../../../generated/prisma/client.ts'
 import type { FormState } from '../../../http/page/form.tsx'
 import { emptyForm, FormProblem } from '../../../http/page/form.tsx'
@@ -352,11 +353,12 @@ function Results({ screen, results, monitor }: Details) {
         <p>{monitor.kind === 'HEARTBEAT' ? 'The job has not reported yet.' : 'There are none yet.'}</p>
       ) : (
         <ul class="rows">
-          {results.map(({ at, region, outcome, message, latencyMs }) => (
+          {results.map(({ at, region, outcome, message, latencyMs, detail }) => (
             <li data-state={outcome}>
               <span>
                 <span class="state">{outcomeNames[outcome]}</span> · {message}
               </span>
+              {noteIn(detail) === null ? null : <span class="row-facts">{noteIn(detail)}</span>}
               <span class="row-facts">
                 {monitor.kind === 'HEARTBEAT' && latencyMs !== null ? `ran ${runTime(latencyMs)}, ` : ''}
                 {region === '*' ? '' : `${region}, `}
@@ -368,6 +370,12 @@ function Results({ screen, results, monitor }: Details) {
       )}
     </section>
   )
+}
+
+/** Returns what is unusual about an answer, from the stored detail of a result; null: nothing. */
+function noteIn(detail: unknown): string | null {
+  const note = isJsonObject(detail) ? detail['note'] : undefined
+  return typeof note === 'string' ? note : null
 }
 
 const runTime = (runMs: number) => (runMs < 1000 ? `${runMs} ms` : durationInWords(runMs))
