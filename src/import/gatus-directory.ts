@@ -1,6 +1,6 @@
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { join, sep } from 'node:path'
-import { stringify } from 'yaml'
+import { writeYaml } from '../configuration/yaml-text.ts'
 import { isJsonObject } from '../core/json-object.ts'
 import { Unreadable } from './translation.ts'
 import { MAX_YAML_LENGTH, readYamlValue } from './yaml-object.ts'
@@ -55,7 +55,7 @@ export function mergeGatusFiles(files: readonly ConfigurationFile[]): string {
       { file: name, path: [] },
     )
   }
-  return stringify(merged, { lineWidth: 0, aliasDuplicateObjects: false })
+  return writeYaml({ comment: '', value: merged })
 }
 
 /** The place of a value in a file. */
