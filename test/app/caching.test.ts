@@ -90,7 +90,7 @@ const privatePaths: readonly string[] = [
   ...['btcpay/webhook', 'webhook', 'cancel', 'checkout/{}', 'status', 'success', 'success/live'].map(
     (path) => `/api/v1/billing/${path}`,
   ),
-  ...['', '/fail', '/start', '/{}'].map((path) => `/api/v1/heartbeats/{}${path}`),
+  ...['', '/fail', '/log', '/start', '/{}'].map((path) => `/api/v1/heartbeats/{}${path}`),
   ...['/api/v1/incidents/{}/files', '/api/v1/incidents/{}/files/{}', '/api/v1/integrations/{}', '/v2/enqueue'],
   ...['/setup', '/invitations/{}', '/confirm', '/sign-up', '/sign-up/{}', '/sign-out', '/sign-in', '/sign-in/code'],
   ...['/sign-in/link', '/sign-in/link/{}', '/sign-in/reset', '/sign-in/reset/{}'],
