@@ -72,6 +72,7 @@ export const status: Command = {
 
 /** Says the status of a service; `status` alone has no word for a service of which nothing is known. */
 function statusInWords({ status, basis, unknownSince }: Page['services'][number]): string {
+  if (status === 'DEGRADED_PERFORMANCE' && basis === 'UNSTATED') return 'no status yet'
   const isUnknown = status === 'DEGRADED_PERFORMANCE' && (basis === 'PENDING' || basis === 'SILENT')
   if (!isUnknown) return wordsOf(status)
   return unknownSince === null ? 'waiting for first result' : `no data since ${unknownSince}`

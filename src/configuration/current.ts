@@ -12,6 +12,7 @@ import type { AlertChannel, Monitor, Objective, Organization, Page } from '../ge
 import { openOptions, optionKeys } from '../monitoring/monitor/options.ts'
 import { changeSecrets } from '../monitoring/monitor/secrets.ts'
 import { targetPercent } from '../monitoring/objective/objective.ts'
+import { statedStatus } from '../status/service/statement.ts'
 import type { Template } from '../status/template/template.ts'
 import { templateServices } from '../status/template/template.ts'
 import { bothIn } from '../status/timeline/translations.ts'
@@ -81,7 +82,11 @@ export async function readExisting(
   return [
     ...(await mapped(groups, (group) => objectOf('groups', group, { description: group.description }))),
     ...(await mapped(services, (service) =>
-      objectOf('services', service, { description: service.description, group: service.groupId }),
+      objectOf('services', service, {
+        description: service.description,
+        group: service.groupId,
+        status: statedStatus(service),
+      }),
     )),
     ...(await mapped(monitors, (monitor) => objectOf('monitors', monitor, monitorFields(monitor, seal, digest)))),
     ...(await mapped(pages, (page) => pageObject(page, organization))),

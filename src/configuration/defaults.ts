@@ -10,7 +10,7 @@ import type { Section } from './sections.ts'
 /** The fields that a new object has by default. Exports leave them out. */
 const defaults: Readonly<Record<Section, ObjectFields>> = {
   groups: { description: '' },
-  services: { description: '', group: null },
+  services: { description: '', group: null, status: null },
   monitors: { service: null, timeoutMs: 10_000, recoveryThreshold: 1, agreement: null, dependsOn: [] },
   pages: { services: null, description: null, accentColor: null, logoUrl: null, links: null, uptimeSource: null },
   channels: {

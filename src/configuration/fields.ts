@@ -17,6 +17,15 @@ const references: Readonly<Record<string, Section>> = {
 /** Fields that may refer to objects of their own section. They are set once all of those exist. */
 export const lateFields: ReadonlySet<string> = new Set(['dependsOn', 'escalate'])
 
+/**
+ * Fields that only count for an object without a value of its own. People change them while they work, so a file neither
+ * locks them nor reports them as drift.
+ */
+const initialFields: Readonly<Partial<Record<Section, readonly string[]>>> = { services: ['status'] }
+
+/** Returns whether a file keeps managing a field once it is set. */
+export const isKept = (section: Section, field: string): boolean => !initialFields[section]?.includes(field)
+
 /** Returns the replacement of a reference found at a path. */
 export type Replace = (section: Section, reference: string, path: readonly string[]) => string
 

@@ -45,7 +45,12 @@ const keys = z.array(key)
 const options = z.record(z.string(), z.unknown())
 
 const group = z.strictObject({ name: text, description: text.optional() })
-const service = z.strictObject({ name: text, description: text.optional(), group: key.nullish() })
+const service = z.strictObject({
+  name: text,
+  description: text.optional(),
+  group: key.nullish(),
+  status: z.enum(ServiceStatus).nullish(),
+})
 const monitor = z.strictObject({
   name: text,
   service: key.nullish(),

@@ -1,7 +1,9 @@
-// Operations on objects that have immutable fields.
+// Operations on objects that have immutable fields, or fields that a file sets only once.
 import type { Context } from '../core/context.ts'
 import { invalid } from '../core/validation.ts'
 import { ownObjective, updateObjective } from '../monitoring/objective/objective.ts'
+import { updateService, updateServices } from '../status/service/service.ts'
+import { findUnstatedIds } from '../status/service/service-queries.ts'
 import { createTemplate, findTemplate, updateTemplate } from '../status/template/template.ts'
 import { bothIn } from '../status/timeline/translations.ts'
 
@@ -36,6 +38,31 @@ export async function updateFileObjective(ctx: Context, input: unknown) {
   const before = await ownObjective(ctx, requireOrganization(ctx), given.id)
   if (serviceId !== before.serviceId) throw immutable('service', before.service.name)
   return updateObjective(ctx, given)
+}
+
+/** A service from a file, with references resolved to ids by `asInput`. */
+interface FileService {
+  readonly id: string
+  readonly status?: string | null
+}
+
+/** Updates a service. Its status in the file counts only if it has none. @throws the errors of `updateService`. */
+export async function updateFileService(ctx: Context, input: unknown) {
+  const [given] = await withFirstStatus(ctx, [input])
+  return updateService(ctx, given)
+}
+
+/** Updates services like `updateFileService`. @throws the errors of `updateServices`. */
+export async function updateFileServices(ctx: Context, inputs: readonly unknown[]) {
+  await updateServices(ctx, await withFirstStatus(ctx, inputs))
+}
+
+/** Leaves the status to the services that have none. */
+async function withFirstStatus(ctx: Context, inputs: readonly unknown[]): Promise<unknown[]> {
+  const given = inputs as readonly FileService[]
+  const ids = given.flatMap(({ id, status }) => (status == null ? [] : [id]))
+  const unstated = ids.length === 0 ? new Set() : await findUnstatedIds(ctx, requireOrganization(ctx), ids)
+  return given.map(({ status, ...input }) => (unstated.has(input.id) ? { ...input, status } : input))
 }
 
 /** Returns the input of a template operation. Only services of an incident have a status. */

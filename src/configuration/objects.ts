@@ -10,20 +10,20 @@ import { createMonitor, deleteMonitor, updateMonitor, updateMonitors } from '../
 import { createMonitors } from '../monitoring/monitor/new-monitor.ts'
 import { createObjective, deleteObjective } from '../monitoring/objective/objective.ts'
 import { createPage, deletePage, updatePage } from '../status/page/page.ts'
-import {
-  createService,
-  createServices,
-  deleteService,
-  updateService,
-  updateServices,
-} from '../status/service/service.ts'
+import { createService, createServices, deleteService } from '../status/service/service.ts'
 import { createServiceGroup, deleteServiceGroup, updateServiceGroup } from '../status/service/service-group.ts'
 import { deleteTemplate } from '../status/template/template.ts'
 import type { Digest, Existing } from './current.ts'
 import { withoutDefaultOptions } from './defaults.ts'
 import { asInput, fieldPath, lateFields, monitorsOfGroup, withReferences, withSecrets } from './fields.ts'
 import type { Configuration, ObjectFields } from './format.ts'
-import { createFileTemplate, updateFileObjective, updateFileTemplate } from './immutable-fields.ts'
+import {
+  createFileTemplate,
+  updateFileObjective,
+  updateFileService,
+  updateFileServices,
+  updateFileTemplate,
+} from './immutable-fields.ts'
 import type { Keys } from './keys.ts'
 import type { Section } from './sections.ts'
 
@@ -61,8 +61,8 @@ export const operations: Readonly<Record<Section, Operations>> = {
   services: {
     create: createService,
     createMany: createServices,
-    update: updateService,
-    updateMany: updateServices,
+    update: updateFileService,
+    updateMany: updateFileServices,
     delete: deleteService,
   },
   monitors: {

@@ -8,6 +8,7 @@ import type { ManagedObject } from '../generated/prisma/client.ts'
 import type { Existing } from './current.ts'
 import { createDigest, readExisting } from './current.ts'
 import { readDrift } from './drift.ts'
+import { isKept } from './fields.ts'
 import { withLines } from './format.ts'
 import { assignKeys } from './keys.ts'
 import { applySection, issuesOf, operations, type Request, type Run } from './objects.ts'
@@ -125,7 +126,8 @@ async function rowsOf(
       await yieldAfterTimeSlice(organizationId)
       const existing = byId.get(keys.idOf(section, key) ?? '')
       if (existing === undefined) continue
-      const fields = Object.fromEntries(Object.keys(given).map((name) => [name, digest(existing.fields[name] ?? null)]))
+      const kept = Object.keys(given).filter((name) => isKept(section, name))
+      const fields = Object.fromEntries(kept.map((name) => [name, digest(existing.fields[name] ?? null)]))
       const applied = { objectId: existing.id, given: digest(given), fields, appliedSeq }
       rows.push({ organizationId, section, key, file, ...applied })
     }

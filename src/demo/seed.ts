@@ -70,7 +70,8 @@ async function addServices(ctx: Context): Promise<ServiceIds> {
   const ids = new Map<string, string>()
   for (const { services, ...group } of fixtures.groups) {
     const { id: groupId } = await createServiceGroup(ctx, group)
-    for (const service of services) ids.set(service.name, (await createService(ctx, { ...service, groupId })).id)
+    for (const service of services)
+      ids.set(service.name, (await createService(ctx, { ...service, groupId, status: 'OPERATIONAL' })).id)
   }
   return ids
 }

@@ -45,7 +45,8 @@ function servicesOf(draft: Draft, file: Fields): Map<string, string> {
     if (group !== undefined) draft.objects.groups.set(group, { name: section })
     const name = nameOf(fields.text('public_name'), `Resource ${id}`)
     const description = fields.text('explanation').slice(0, 2000)
-    draft.objects.services.set(key, present({ ...draft.objects.services.get(key), name, description, group }))
+    const status = ownValue(statuses, fields.text('status'))
+    draft.objects.services.set(key, present({ ...draft.objects.services.get(key), name, description, group, status }))
     keys.set(id, key)
   }
   return keys

@@ -20,6 +20,8 @@ interface CachetComponent {
   readonly groupId: string
   readonly isEnabled: boolean
   readonly hasLink: boolean
+  /** Cachet's number; null: not given. */
+  readonly status: number | null
 }
 
 /** An update of an incident or a schedule. The status is Cachet's number. */
@@ -98,6 +100,7 @@ function addService(draft: Draft, component: CachetComponent, hidden: ReadonlySe
     present({
       ...{ name, description: component.description.slice(0, 2000) },
       group: groupId !== '' && draft.objects.groups.has(group) ? group : undefined,
+      status: component.status === null ? undefined : componentStatuses[component.status],
     }),
   )
   if (component.hasLink) draft.partly('services', name, 'Its link is not imported.')

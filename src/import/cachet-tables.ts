@@ -50,6 +50,7 @@ export function translateCachetTables(tables: Tables): Drafted {
       groupId: zeroless(component.text('component_group_id') || component.text('group_id')),
       isEnabled: component.get('enabled') === undefined || component.isTrue('enabled'),
       hasLink: component.text('link') !== '',
+      status: component.number('status') ?? null,
     })),
     incidents: rows('incidents')
       .filter(isKept)

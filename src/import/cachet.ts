@@ -45,6 +45,7 @@ export function translateCachet(text: string): Drafted {
         attributes.text('component_group_id'),
       isEnabled: attributes.get('enabled') === undefined || attributes.isTrue('enabled'),
       hasLink: attributes.text('link') !== '',
+      status: numberIn(attributes, 'status') ?? null,
     })),
     incidents: partOf(file, parts.incidents).map((incident) => {
       const { id, attributes } = incident

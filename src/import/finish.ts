@@ -1,4 +1,5 @@
 import { sections } from '../configuration/sections.ts'
+import { withoutCausedStatuses } from './component-status.ts'
 import { type Installation, withInstallation } from './installation.ts'
 import type { Drafted, Note, Objects, RecordText, Translation } from './translation.ts'
 import { isCutName, Unreadable } from './translation.ts'
@@ -11,14 +12,17 @@ const MAX_NOTES = 2000
 const MAX_RECORDS = { incidents: 5000, maintenances: 5000, series: 50, subscribers: 50_000 } as const
 
 /**
- * Finishes a translation: adds the installation to keys, enforces limits and serializes records.
+ * Finishes a translation: leaves statuses to their causes, adds the installation to keys, enforces limits and serializes records.
  * @throws Unreadable if there are too many objects.
  */
 export function finished(drafted: Drafted, installation: Installation): Translation {
   const count = sections.reduce((sum, section) => sum + drafted.objects[section].size, 0)
   if (count > MAX_OBJECTS)
     throw new Unreadable(`This has ${count} objects, but an import is limited to ${MAX_OBJECTS}.`)
-  const { objects, records, pausedMonitors, hasVariables, notes } = withInstallation(drafted, installation)
+  const { objects, records, pausedMonitors, hasVariables, notes } = withInstallation(
+    withoutCausedStatuses(drafted),
+    installation,
+  )
   const left: Note[] = cutNames(objects)
   const incidents = newest(records.incidents, MAX_RECORDS.incidents, ({ startedAt }) => startedAt)
   const maintenances = newest(records.maintenances, MAX_RECORDS.maintenances, ({ startsAt }) => startsAt)

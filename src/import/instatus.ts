@@ -1,5 +1,5 @@
 import { ownValue } from '../core/own-value.ts'
-import type { IncidentImpact } from '../generated/prisma/enums.ts'
+import type { IncidentImpact, ServiceStatus } from '../generated/prisma/enums.ts'
 import { noteUnfetched } from './fetch-notes.ts'
 import { Fields } from './fields.ts'
 import { affecting, firstTime, htmlMessageOf, minutesAfter, slugOf, statusOf, titleOf } from './incident-fields.ts'
@@ -93,7 +93,8 @@ function addService(draft: Draft, component: Fields): void {
   const group = parent === '' ? undefined : keyOf(PREFIX, parent)
   const description = textOf(component.get('description')).trim().slice(0, 2000)
   const hasGroup = group !== undefined && draft.objects.groups.has(group)
-  draft.objects.services.set(key, present({ name, description, group: hasGroup ? group : undefined }))
+  const status = ownValue(componentStatuses, component.text('status').toUpperCase())
+  draft.objects.services.set(key, present({ name, description, group: hasGroup ? group : undefined, status }))
 }
 
 function addPage(draft: Draft, file: Fields): void {
@@ -118,6 +119,13 @@ const impacts: Readonly<Record<string, IncidentImpact>> = {
   PARTIALOUTAGE: 'MAJOR',
   MAJOROUTAGE: 'CRITICAL',
   OPERATIONAL: 'NONE',
+}
+const componentStatuses: Readonly<Record<string, ServiceStatus>> = {
+  OPERATIONAL: 'OPERATIONAL',
+  DEGRADEDPERFORMANCE: 'DEGRADED_PERFORMANCE',
+  PARTIALOUTAGE: 'PARTIAL_OUTAGE',
+  MAJOROUTAGE: 'MAJOR_OUTAGE',
+  UNDERMAINTENANCE: 'UNDER_MAINTENANCE',
 }
 const statuses: readonly SourceUpdate['status'][] = ['INVESTIGATING', 'IDENTIFIED', 'MONITORING', 'RESOLVED']
 const statusIn = (text: string) => statuses.find((status) => status === text.toUpperCase())

@@ -1,5 +1,5 @@
 import { ownValue } from '../core/own-value.ts'
-import type { IncidentImpact } from '../generated/prisma/enums.ts'
+import type { IncidentImpact, ServiceStatus } from '../generated/prisma/enums.ts'
 import { csvRows } from '../notification/subscriber/csv.ts'
 import { SubscriberList } from '../notification/subscriber/subscriber-csv.ts'
 import { noteUnfetched } from './fetch-notes.ts'
@@ -118,7 +118,8 @@ function addService(draft: Draft, component: Fields): void {
   const key = keyOf(PREFIX, component.text('group_id'))
   const group = draft.objects.groups.has(key) ? key : undefined
   const description = component.text('description').slice(0, 2000)
-  draft.objects.services.set(keyOf(PREFIX, component.text('id')), present({ name, group, description }))
+  const status = ownValue(componentStatuses, component.text('status'))
+  draft.objects.services.set(keyOf(PREFIX, component.text('id')), present({ name, group, description, status }))
 }
 
 function addPage(draft: Draft, page: Fields): void {
@@ -134,6 +135,10 @@ const serviceStatuses: Readonly<Record<string, KeyedStatus['status']>> = {
   degraded_performance: 'DEGRADED_PERFORMANCE',
   partial_outage: 'PARTIAL_OUTAGE',
   major_outage: 'MAJOR_OUTAGE',
+}
+const componentStatuses: Readonly<Record<string, ServiceStatus>> = {
+  ...serviceStatuses,
+  under_maintenance: 'UNDER_MAINTENANCE',
 }
 const impacts: Readonly<Record<string, IncidentImpact>> = { minor: 'MINOR', major: 'MAJOR', critical: 'CRITICAL' }
 const incidentStatuses: Readonly<Record<string, SourceUpdate['status']>> = {

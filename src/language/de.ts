@@ -34,6 +34,7 @@ export const de: Catalogue = {
     UNKNOWN: 'Keine Daten',
   },
   firstProbePending: 'Erste Prüfung steht aus',
+  noStatusYet: 'Noch kein Status',
   noDataSince: (time) => `Keine Daten seit ${time}`,
   incidentStatus: {
     INVESTIGATING: 'Wird untersucht',

@@ -40,6 +40,7 @@ export const en = {
     UNKNOWN: 'No data',
   },
   firstProbePending: 'Waiting for first result',
+  noStatusYet: 'No status yet',
   noDataSince: (time: string) => `No data since ${time}`,
   incidentStatus: {
     INVESTIGATING: 'Investigating',

@@ -34,6 +34,7 @@ export const es: Catalogue = {
     UNKNOWN: 'Sin datos',
   },
   firstProbePending: 'Primera comprobación pendiente',
+  noStatusYet: 'Aún sin estado',
   noDataSince: (time) => `Sin datos desde ${time}`,
   incidentStatus: {
     INVESTIGATING: 'En investigación',

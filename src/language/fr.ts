@@ -34,6 +34,7 @@ export const fr: Catalogue = {
     UNKNOWN: 'Aucune donnée',
   },
   firstProbePending: 'Première vérification en attente',
+  noStatusYet: 'État pas encore communiqué',
   noDataSince: (time) => `Aucune donnée depuis le ${time}`,
   incidentStatus: {
     INVESTIGATING: 'Analyse en cours',

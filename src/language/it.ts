@@ -38,6 +38,7 @@ export const it: Catalogue = {
     UNKNOWN: 'Nessun dato',
   },
   firstProbePending: 'In attesa del primo controllo',
+  noStatusYet: 'Stato non ancora comunicato',
   noDataSince: (time) => `Nessun dato da ${time}`,
   incidentStatus: {
     INVESTIGATING: 'In fase di analisi',

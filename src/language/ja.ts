@@ -34,6 +34,7 @@ export const ja: Catalogue = {
     UNKNOWN: 'データなし',
   },
   firstProbePending: '初回チェック待ち',
+  noStatusYet: 'ステータス未公表',
   noDataSince: (time) => `${time}以降データなし`,
   incidentStatus: {
     INVESTIGATING: '調査中',

@@ -32,6 +32,7 @@ export const nl: Catalogue = {
     UNKNOWN: 'Geen gegevens',
   },
   firstProbePending: 'Wacht op de eerste controle',
+  noStatusYet: 'Nog geen status',
   noDataSince: (time) => `Geen gegevens sinds ${time}`,
   incidentStatus: {
     INVESTIGATING: 'In onderzoek',

@@ -53,6 +53,7 @@ export const pl: Catalogue = {
     UNKNOWN: 'Brak danych',
   },
   firstProbePending: 'Oczekuje na pierwsze sprawdzenie',
+  noStatusYet: 'Brak statusu',
   noDataSince: (time) => `Brak danych od ${time}`,
   incidentStatus: {
     INVESTIGATING: 'Badamy',

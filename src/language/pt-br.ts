@@ -38,6 +38,7 @@ export const ptBr: Catalogue = {
     UNKNOWN: 'Sem dados',
   },
   firstProbePending: 'Aguardando a primeira verificação',
+  noStatusYet: 'Ainda sem status',
   noDataSince: (time) => `Sem dados desde ${time}`,
   incidentStatus: {
     INVESTIGATING: 'Investigando',

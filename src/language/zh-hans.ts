@@ -35,6 +35,7 @@ export const zhHans: Catalogue = {
     UNKNOWN: '无数据',
   },
   firstProbePending: '等待首次检测',
+  noStatusYet: '尚未公布状态',
   noDataSince: (time) => `自 ${time} 起无数据`,
   incidentStatus: {
     INVESTIGATING: '调查中',

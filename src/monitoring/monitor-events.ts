@@ -4,7 +4,7 @@ import type { Monitor, Service } from '../generated/prisma/client.ts'
 import type { EventKind } from '../generated/prisma/enums.ts'
 import { findOwned } from '../status/ownership.ts'
 import type { SelectedCauses } from '../status/service/shown-status.ts'
-import { isKnown, isUnknown, knowledgeOf, statusCausesSelect, unknownSinceOf } from '../status/service/shown-status.ts'
+import { isKnown, knowsNothing, statusCausesSelect, unknownSinceOf } from '../status/service/shown-status.ts'
 
 /** Reads a monitor of an organization. @throws NotFound. */
 export function ownMonitor({ db }: Pick<Context, 'db'>, organizationId: string, id: string): Promise<Monitor> {
@@ -65,7 +65,7 @@ export async function newMonitorEvents(
 /** Creates the event for a service whose state became unknown or known again. */
 export function stalenessEvent(service: Pick<Service, 'id' | 'name'> & SelectedCauses): NewEvent {
   const since = unknownSinceOf(service.monitors)
-  if (!isUnknown(knowledgeOf(service.monitors))) return serviceEvent('SERVICE_KNOWN', service)
+  if (!knowsNothing(service)) return serviceEvent('SERVICE_KNOWN', service)
   return { ...serviceEvent('SERVICE_UNKNOWN', service), ...(since && { since }) }
 }
 

@@ -113,7 +113,7 @@ const statusOfImpact = {
 function pageImage(state: PageState, words: Catalogue): OpenGraphImage {
   const { status, organization } = state
   const text = pageHeadline(state, zoneOf(organization.timeZone, words), words)
-  const headline = printable(text, pageLabel(status, words))
+  const headline = printable(text, pageLabel(state, words))
   return { ...ownerFields(state), headline, facts: printable(words.previewImage.live), status: status.shown }
 }
 

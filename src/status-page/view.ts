@@ -4,10 +4,12 @@ import type { Catalogue, Language } from '../language/catalogue.ts'
 import { wordsOf } from '../language/catalogue.ts'
 import type { PageState } from '../status/page/page-state.ts'
 import type { Repetition } from '../status/page/page-state-query.ts'
-import type { ShownStatus } from '../status/service/service-status.ts'
+import type { ShownStatus, StatusBasis } from '../status/service/service-status.ts'
 import { worstStatus } from '../status/service/service-status.ts'
 import type { PageStatus, ShownService } from '../status/service/shown-status.ts'
 import { summarizeUnknown } from '../status/service/shown-status.ts'
+import type { KnowledgeKind } from '../status/service/what-is-known.ts'
+import { isUnknownBy, whatIsKnown } from '../status/service/what-is-known.ts'
 import type {
   IncidentWithTimeline,
   MaintenanceWithTimeline,
@@ -132,25 +134,42 @@ export function joinNames(
 
 const unmarked = (name: string) => name
 
-type Known = Pick<ServiceView, 'shown' | 'unknownSince'>
+type Known = Pick<ServiceView, 'shown' | 'basis'>
 
 /**
- * Returns the status of a service in a few words: `Partial outage`, `Waiting for first result`, `No data since 20 Nov
- * 2026, 12:02 UTC`.
+ * Returns the status of a service in a few words: `Partial outage`, `No status yet`, `Waiting for first result`, `No data
+ * since 20 Nov 2026, 12:02 UTC`.
  */
-export function serviceLabel({ shown, unknownSince }: Known, zone: Zone, words: Catalogue = wordsOf('EN')): string {
-  if (shown !== 'UNKNOWN') return words.status[shown]
-  return unknownSince === null ? words.firstProbePending : words.noDataSince(zone.time(unknownSince))
+export function serviceLabel(
+  service: Known & Pick<ServiceView, 'unknownSince'>,
+  zone: Zone,
+  words: Catalogue = wordsOf('EN'),
+): string {
+  const { shown, unknownSince } = service
+  return shown === 'UNKNOWN' && unknownSince !== null
+    ? words.noDataSince(zone.time(unknownSince))
+    : shortLabel(service, words)
 }
 
-/** Returns an unknown status in two or three words, where there is no room for a time. */
-export function shortLabel({ shown, unknownSince }: Known, words: Catalogue): string {
-  return shown === 'UNKNOWN' && unknownSince === null ? words.firstProbePending : words.status[shown]
+/** Returns the status of a service in two or three words, where there is no room for a time. */
+export function shortLabel(service: Known, words: Catalogue): string {
+  return labelOf(whatIsKnown([service]), words)
+}
+
+/** Returns the status of several services in two or three words. */
+export function groupLabel(services: readonly Known[], words: Catalogue): string {
+  return labelOf(whatIsKnown(services), words)
 }
 
 /** Returns the status of a whole page in two or three words. */
-export function pageLabel(status: Known, words: Catalogue): string {
-  return status.shown === 'OPERATIONAL' ? words.allOperational : shortLabel(status, words)
+export function pageLabel({ status, incidents }: Pick<PageFacts, 'status' | 'incidents'>, words: Catalogue): string {
+  if (status.kind === 'NOTHING') return words.headline.incidentsOnly(incidents.length)
+  return status.kind === 'OPERATIONAL' ? words.allOperational : labelOf(status, words)
+}
+
+function labelOf({ kind, shown }: Pick<PageStatus, 'kind' | 'shown'>, words: Catalogue): string {
+  if (kind === 'WAITING') return words.firstProbePending
+  return kind === 'UNSTATED' ? words.noStatusYet : words.status[shown]
 }
 
 /**
@@ -160,33 +179,40 @@ export function pageLabel(status: Known, words: Catalogue): string {
 export function headline(
   { status, services, incidents }: PageFacts,
   zone: Zone,
-  { headline: words, ...common }: Catalogue,
+  catalogue: Catalogue,
   mark = unmarked,
 ): string {
-  const { shown } = status
-  if (shown === 'OPERATIONAL') {
-    if (services.length === 0) return words.incidentsOnly(incidents.length)
+  const { headline: words } = catalogue
+  const { kind, shown } = status
+  if (kind === 'NOTHING') return words.incidentsOnly(incidents.length)
+  if (kind === 'OPERATIONAL')
     return incidents.length === 0 ? words.operational : words.operationalWith(incidents.length)
-  }
-  const affected = services.filter((service) => service.shown === shown)
+  const reason = unknownReasons[kind]
+  const affected = services.filter(reason === undefined ? (service) => service.shown === shown : isUnknownBy(reason))
   const [first, second] = affected
   // The page is worse than its services only when an open incident affects no service.
-  if (first === undefined) return common.status[shown]
+  if (first === undefined) return catalogue.status[shown]
   const isPair = affected.length === 2 && second !== undefined
   const several = isPair
     ? words.both(mark(first.name), mark(second.name))
     : words.some(affected.length, services.length)
   const what = affected.length === 1 ? mark(first.name) : several
-  if (shown !== 'UNKNOWN') return words.wrong(common.status[shown], what)
   const { everywhere, since } = summarizeUnknown(services)
-  if (since === null) return words.wrong(common.firstProbePending, what)
+  if (kind !== 'NO_DATA' || since === null) return words.wrong(labelOf(status, catalogue), what)
   return everywhere ? words.silentSince(zone.time(since)) : words.partlySilentSince(what, zone.time(since))
+}
+
+/** Why the services are unknown that make a page unknown. */
+const unknownReasons: Readonly<Partial<Record<KnowledgeKind, StatusBasis>>> = {
+  WAITING: 'PENDING',
+  NO_DATA: 'SILENT',
+  UNSTATED: 'UNSTATED',
 }
 
 /** The facts for the headline of a page. */
 interface PageFacts {
-  readonly status: Pick<PageStatus, 'shown'>
-  readonly services: readonly Pick<ServiceView, 'name' | 'shown' | 'unknownSince' | 'watched'>[]
+  readonly status: Pick<PageStatus, 'kind' | 'shown'>
+  readonly services: readonly Pick<ServiceView, 'name' | 'shown' | 'unknownSince' | 'watched' | 'basis'>[]
   /** Open incidents. */
   readonly incidents: readonly unknown[]
 }

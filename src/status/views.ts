@@ -5,7 +5,7 @@ import { Prisma } from '../generated/prisma/client.ts'
 
 /** Services. */
 export const services = Prisma.sql`(
-  SELECT id, "organizationId", "groupId", name, position, "statusOverride", "createdAt" FROM "Service")`
+  SELECT id, "organizationId", "groupId", name, position, "statusOverride", "statedAt", "createdAt" FROM "Service")`
 
 /** Incidents, whoever can see them. */
 export const incidents = Prisma.sql`(

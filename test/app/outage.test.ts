@@ -25,7 +25,7 @@ describe.skipIf(serverUrl === undefined)('while the database is unavailable', as
   const settings = { DATABASE_URL: proxy.url, STRIPE_WEBHOOK_SECRET: 'whsec_test1234' }
   const { baseUrl } = await testApp({ dns, settings, log })
   const { key, slug } = await newOrganization(baseUrl)
-  await mutate(baseUrl, key, 'createService', 'Service', { name: 'Website' })
+  await mutate(baseUrl, key, 'createService', 'Service', { name: 'Website', status: 'OPERATIONAL' })
   const page = `${baseUrl}/status/${slug}`
   const known = await (await fetch(page)).text()
   expect(known).toContain('Website')

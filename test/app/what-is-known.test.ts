@@ -7,10 +7,10 @@ import { testConsole } from '../support/console.ts'
 const { app, database, organization } = await testConsole()
 const { prisma } = database
 
-/** A service's only monitor: its state, and whether it is silent. */
-type Watched = readonly [state: MonitorState, silent?: 'silent']
+/** A service's only monitor: its state, and whether it is silent; or a service without one, stated or not. */
+type Watched = readonly [state: MonitorState | 'STATED' | 'UNSTATED', silent?: 'silent']
 
-/** Creates an organization whose services have one monitor each; heartbeats, so that no probe changes their states. */
+/** Creates an organization whose services have one monitor each, or none; heartbeats, so that no probe changes their states. */
 async function situation(slug: string, watched: readonly Watched[]) {
   const { organization: owner, signIn } = await organization(slug)
   const at = new Date()
@@ -19,7 +19,9 @@ async function situation(slug: string, watched: readonly Watched[]) {
     const [serviceId, monitorId] = [newId('Service'), newId('Monitor')]
     const name = `Service ${index + 1}`
     const row = { organizationId, name, createdAt: at }
-    await prisma.service.create({ data: { ...row, id: serviceId, position: index } })
+    const statedAt = state === 'STATED' ? at : null
+    await prisma.service.create({ data: { ...row, id: serviceId, position: index, statedAt } })
+    if (state === 'STATED' || state === 'UNSTATED') continue
     const kind = { kind: 'HEARTBEAT', options: { graceSeconds: 60 } } as const
     const settings = { intervalSeconds: 86_400, timeoutMs: 10_000, failureThreshold: 1, recoveryThreshold: 1 }
     await prisma.monitor.create({
@@ -72,6 +74,7 @@ async function doors({ slug, editor }: Awaited<ReturnType<typeof situation>>) {
     now: (await editor.get('now')).html,
     alerts: (await editor.get('alerts')).html,
     page: /<h1>(.*?)<\/h1>/.exec(await get(''))?.[1] ?? '',
+    title: /<title>(.*?)<\/title>/.exec(await get(''))?.[1] ?? '',
     badge: /<title>(.*?)<\/title>/.exec(await get('/badge.svg'))?.[1] ?? '',
     graphql: data.statusPage.status.description,
     statuspage: summary.status.description,
@@ -111,6 +114,28 @@ test.each([
     /Major (?:(?:system|service) )?outage/i,
   ],
   [
+    'unstated',
+    [['UP'], ['STATED'], ['UNSTATED']],
+    'No problem is known, but 1 of 3 services and monitors have no status yet.',
+    'No problem is known, but 1 of 3 services and monitors have no status yet.',
+    /No status yet/i,
+  ],
+  [
+    'unstatedandwaiting',
+    [['PENDING'], ['UNSTATED']],
+    'No problem is known, but 1 of 2 services and monitors wait for a first result.',
+    'No problem is known, but 1 of 2 services and monitors wait for a first result.',
+    /Waiting for first result/i,
+  ],
+  [
+    'stated',
+    [['STATED']],
+    'Everything is operational.',
+    'Everything is operational.',
+    /All (?:systems|services are) operational/i,
+  ],
+  ['empty', [], 'Nothing is monitored yet.', 'Alerts', /No open incidents/i],
+  [
     'downandwaiting',
     [['DOWN'], ['PENDING']],
     'Major outage',
@@ -121,12 +146,14 @@ test.each([
   const said = await doors(await situation(slug, watched))
   expect(said.now).toContain(now)
   expect(said.alerts).toContain(alerts)
-  const { page, badge, graphql, statuspage, commandLine: line } = said
-  for (const each of [page, badge, graphql, statuspage, line]) expect(each).toMatch(public_)
-  if (slug !== 'up')
+  const { page, title, badge, graphql, statuspage, commandLine: line } = said
+  for (const each of [page, title, badge, graphql, statuspage, line]) expect(each).toMatch(public_)
+  if (slug !== 'up' && slug !== 'stated')
     for (const [door, each] of Object.entries(said))
       expect([door, each]).not.toContainEqual(expect.stringMatching(claims))
-  expect(line).not.toContain(slug === 'waiting' ? 'degraded' : 'nothing to exclude')
+  expect(line).not.toContain(slug === 'waiting' || slug === 'unstated' ? 'degraded' : 'nothing to exclude')
+  // Only monitors have results to wait for.
+  if (slug === 'unstated') for (const each of Object.values(said)) expect(each).not.toMatch(/waiting for first result/i)
 })
 
 test('a first probe that gave no result is said to have ended, and what it said', async () => {

@@ -47,7 +47,16 @@ async function hundredServices(): Promise<void> {
     const name =
       index === 3 ? 'A service whose name is as long as names of services may be for once' : `Service ${index}`
     const groupId = index < 20 ? null : (groups[Math.floor((index - 20) / 20)] ?? null)
-    services.push((await createService(founded, { name, groupId, description: `What service ${index} does.` })).id)
+    services.push(
+      (
+        await createService(founded, {
+          name,
+          groupId,
+          description: `What service ${index} does.`,
+          status: 'OPERATIONAL',
+        })
+      ).id,
+    )
   }
   const of = (index: number) => services[index] ?? ''
   const up = (index: number): WrittenHistory => ({

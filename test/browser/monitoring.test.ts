@@ -36,7 +36,10 @@ const newTab = useChromium()
 
 test('an outage opens and resolves an incident, the open page follows, and the uptime is exact to the second', async () => {
   const { slug, key } = await newOrganization(baseUrl)
-  const { id: serviceId } = await mutate(baseUrl, key, 'createService', 'Service', { name: 'Website' })
+  const { id: serviceId } = await mutate(baseUrl, key, 'createService', 'Service', {
+    name: 'Website',
+    status: 'OPERATIONAL',
+  })
   await using tab = await newTab((url) => url.startsWith(baseUrl))
   const { page } = tab
   await page.goto(`${baseUrl}/status/${slug}`)

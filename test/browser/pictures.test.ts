@@ -54,7 +54,7 @@ async function organization(slug: string, isQuiet: boolean) {
   const founded = then(-89 * DAY)
   const group = await createServiceGroup(founded, { name: 'Mail', description: 'Sending and receiving.' })
   const service = async (name: string, groupId: string | null = null) =>
-    (await createService(founded, { name, groupId, description: `What ${name} does.` })).id
+    (await createService(founded, { name, groupId, description: `What ${name} does.`, status: 'OPERATIONAL' })).id
   const [website, incoming, outgoing] = [
     await service('Website'),
     await service('Incoming mail', group.id),

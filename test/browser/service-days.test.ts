@@ -45,8 +45,8 @@ async function writePast() {
   await db.organization.update({ where: { id: organizationId }, data: { tier: 'PRO' } })
   const actor = { kind: 'apiKey', keyId: apiKey.apiKey.id, organizationId, scope: 'ADMIN', checkPlan: 'FREE' } as const
   const owner = { ...operator, actor }
-  const { id: serviceId } = await createService(owner, { name: 'API' })
-  await createService(owner, { name: 'Not watched' })
+  const { id: serviceId } = await createService(owner, { name: 'API', status: 'OPERATIONAL' })
+  await createService(owner, { name: 'Not watched', status: 'OPERATIONAL' })
   const monitorId = await writeMonitor(db, {
     organizationId,
     serviceId,

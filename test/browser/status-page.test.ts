@@ -22,7 +22,8 @@ const openTab = (options: BrowserContextOptions = {}) => newTab(isOurs, options)
 /** An organization with two services, and the actions of its members. */
 async function owner(url = app.baseUrl) {
   const { id, slug, key } = await newOrganization(url)
-  const service = async (name: string) => (await mutate(url, key, 'createService', 'Service', { name })).id
+  const service = async (name: string) =>
+    (await mutate(url, key, 'createService', 'Service', { name, status: 'OPERATIONAL' })).id
   const [api, shop] = [await service('API'), await service('Shop')]
   return {
     id,
@@ -112,7 +113,7 @@ describe('an open page', () => {
     const { page } = tab
     const acme = await owner()
     const group = await acme.do('createServiceGroup', 'ServiceGroup', { name: 'Regions' })
-    await acme.do('createService', 'Service', { name: 'Frankfurt', groupId: group.id })
+    await acme.do('createService', 'Service', { name: 'Frankfurt', groupId: group.id, status: 'OPERATIONAL' })
     await page.goto(app.baseUrl + acme.path)
     await live(page)
     await page.locator('.group > summary').click()
@@ -155,8 +156,10 @@ describe('an open page', () => {
     const tier = { organizationId: acme.id, tier: 'TEAM' }
     await mutate(app.baseUrl, operatorToken, 'setTier', 'Organization', tier)
     const group = await acme.do('createServiceGroup', 'ServiceGroup', { name: 'Regions' })
-    for (const name of ['Frankfurt', 'Paris']) await acme.do('createService', 'Service', { name, groupId: group.id })
-    for (let count = 1; count <= 11; count++) await acme.do('createService', 'Service', { name: `Service ${count}` })
+    for (const name of ['Frankfurt', 'Paris'])
+      await acme.do('createService', 'Service', { name, groupId: group.id, status: 'OPERATIONAL' })
+    for (let count = 1; count <= 11; count++)
+      await acme.do('createService', 'Service', { name: `Service ${count}`, status: 'OPERATIONAL' })
     await page.goto(app.baseUrl + acme.path)
     await live(page)
     const names = () => page.locator('.services .name:visible').allTextContents()
@@ -203,7 +206,8 @@ describe('an open page', () => {
     await using tab = await openTab()
     const { page } = tab
     const acme = await owner()
-    for (let count = 1; count <= 8; count++) await acme.do('createService', 'Service', { name: `Service ${count}` })
+    for (let count = 1; count <= 8; count++)
+      await acme.do('createService', 'Service', { name: `Service ${count}`, status: 'OPERATIONAL' })
     const received: number[] = []
     page.on('websocket', (socket) =>
       socket.on('framereceived', ({ payload }) => {
@@ -450,7 +454,7 @@ describe('the reader', () => {
     const acme = await owner()
     await acme.incident('Payments fail')
     const group = await acme.do('createServiceGroup', 'ServiceGroup', { name: 'Regions' })
-    await acme.do('createService', 'Service', { name: 'Frankfurt', groupId: group.id })
+    await acme.do('createService', 'Service', { name: 'Frankfurt', groupId: group.id, status: 'OPERATIONAL' })
     await page.goto(app.baseUrl + acme.path)
     const reached: string[] = []
     for (let step = 0; step < 27; step++) {

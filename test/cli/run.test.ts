@@ -143,7 +143,7 @@ describe('allclear', () => {
     expect(JSON.parse((await allclear(['status', acme.slug, '--json'])).out)).toMatchObject({ slug: acme.slug })
     expect((await allclear(['monitors', ...key])).out).toMatch(/paused/)
 
-    await mutate(baseUrl, acme.key, 'createService', 'Service', { name: 'Payments API' })
+    await mutate(baseUrl, acme.key, 'createService', 'Service', { name: 'Payments API', status: 'OPERATIONAL' })
     writes = (draft) => draft.replace(/^\n/, 'Payments fail\n\nCards are *declined*.\n')
     const opened = await allclear([
       'incident',
@@ -297,7 +297,7 @@ describe('allclear', () => {
     const { code, said } = await allclear(['apply', file], {
       env,
       ask: async () => {
-        await mutate(baseUrl, key, 'createService', 'Service', { name: 'API' })
+        await mutate(baseUrl, key, 'createService', 'Service', { name: 'API', status: 'OPERATIONAL' })
         return 'y'
       },
     })
@@ -305,7 +305,7 @@ describe('allclear', () => {
     expect(said).toContain('Plan again')
     const again = await allclear(['apply', file, '--yes'], { env })
     expect(again.out).toContain('services.api  API (exists, taken over)')
-    await mutate(baseUrl, key, 'createService', 'Service', { name: 'Other' })
+    await mutate(baseUrl, key, 'createService', 'Service', { name: 'Other', status: 'OPERATIONAL' })
     expect((await allclear(['plan', file], { env })).code).toBe(0)
     await rm(file)
   })

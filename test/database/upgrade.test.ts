@@ -150,6 +150,8 @@ function expectDerived(before: Content, after: Content): void {
   for (const name of domains) {
     expect(after.get('CustomDomain')).toContainEqual(expect.objectContaining({ name, state: 'PENDING' }))
   }
+  const stated = before.get('Service')?.some((row) => 'statedAt' in row) ?? false
+  for (const row of stated ? [] : (after.get('Service') ?? [])) expect(row['statedAt']).toBe(row['createdAt'])
   for (const { stability } of after.get('Watch') ?? []) expect(Object.keys(stability ?? {})).not.toContain('pieces')
 }
 

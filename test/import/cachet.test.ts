@@ -14,8 +14,8 @@ afterAll(home.remove)
 /** Expects the same translation, regardless of how the data is read. */
 function expectSame({ objects, records, notes }: Drafted) {
   expect(Object.fromEntries(objects.services)).toEqual({
-    'cachet-1': { name: 'API', group: 'cachet-2', description: 'It’s for apps; (all)' },
-    'cachet-3': { name: 'Site' },
+    'cachet-1': { name: 'API', group: 'cachet-2', description: 'It’s for apps; (all)', status: 'PARTIAL_OUTAGE' },
+    'cachet-3': { name: 'Site', status: 'OPERATIONAL' },
   })
   expect(records.incidents).toEqual([
     {
@@ -152,7 +152,7 @@ describe('Cachet', () => {
     const version2 = {
       components: {
         data: [
-          component(1, 'API', { description: 'It’s for apps; (all)', group_id: 2 }),
+          component(1, 'API', { description: 'It’s for apps; (all)', group_id: 2, status: 3 }),
           component(3, 'Site'),
           component(4, 'Old', { enabled: false }),
           component(6, 'Internal', { group_id: 5 }),
@@ -216,7 +216,7 @@ describe('Cachet', () => {
           { name: 'API', description: 'It’s for apps; (all)', status: { value: 3 }, enabled: true },
           { group: { data: { id: '2' } } },
         ),
-        item('components', '3', { name: 'Site', enabled: true }),
+        item('components', '3', { name: 'Site', status: { value: 1 }, enabled: true }),
         item('components', '4', { name: 'Old', enabled: false }),
         item('components', '6', { name: 'Internal', enabled: true }, { group: { data: { id: '5' } } }),
       ],

@@ -15,7 +15,10 @@ describe('components of Cachet', () => {
       { id: 4, name: 'Site', status: '3', group_id: 0, enabled: 1, link: 'https://a.example' },
     ]
     const notes = ['SKIPPED services Old: It is not enabled.', 'PARTLY services Site: Its link is not imported.']
-    const services = { 'cachet-1': { name: 'API', description: 'For apps' }, 'cachet-4': { name: 'Site' } }
+    const services = {
+      'cachet-1': { name: 'API', description: 'For apps', status: 'OPERATIONAL' },
+      'cachet-4': { name: 'Site', status: 'PARTIAL_OUTAGE' },
+    }
     expect(plainOf(read(translateCachet, { meta: {}, data }))).toEqual({ services, notes })
     const file = {
       components: { data },
@@ -41,7 +44,7 @@ describe('components of Cachet', () => {
     const included = [{ id: '2', type: 'componentGroups', attributes: { name: 'Core' } }]
     expect(plainOf(read(translateCachet, { data, included }))).toEqual({
       groups: { 'cachet-2': { name: 'Core' } },
-      services: { 'cachet-1': { name: 'API', group: 'cachet-2' } },
+      services: { 'cachet-1': { name: 'API', group: 'cachet-2', status: 'OPERATIONAL' } },
       notes: [],
     })
   })
@@ -63,8 +66,8 @@ test('components of Instatus become services, with their groups', () => {
   const expected = {
     groups: { 'instatus-ck1': { name: 'Core' } },
     services: {
-      'instatus-ck2': { name: 'API', description: 'For apps', group: 'instatus-ck1' },
-      'instatus-ck3': { name: 'Site' },
+      'instatus-ck2': { name: 'API', description: 'For apps', group: 'instatus-ck1', status: 'OPERATIONAL' },
+      'instatus-ck3': { name: 'Site', status: 'PARTIAL_OUTAGE' },
     },
     notes: ['SKIPPED services Nothing: It has no id.'],
   }

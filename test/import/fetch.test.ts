@@ -51,7 +51,7 @@ describe('a source is fetched', () => {
     for (const address of ['status.example.com', 'https://status.example.com/history?page=2']) {
       const { fetched, asked } = answering(() => summary)
       const { services } = await fetched('statuspage', { address, key: '' })
-      expect(services).toEqual({ 'statuspage-c1': { name: 'API' } })
+      expect(services).toEqual({ 'statuspage-c1': { name: 'API', status: 'OPERATIONAL' } })
       expect(asked.map(({ url }) => url)).toEqual(
         ['summary', 'incidents', 'scheduled-maintenances'].map(
           (name) => `https://status.example.com/api/v2/${name}.json`,

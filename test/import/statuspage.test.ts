@@ -34,8 +34,11 @@ describe('the summary of a Statuspage', () => {
     )
     expect(Object.fromEntries(objects.groups)).toEqual({ 'statuspage-8kbf7d35c070': { name: 'Core' } })
     expect(Object.fromEntries(objects.services)).toEqual({
-      'statuspage-b13yz5g2cw10': { name: 'API', group: 'statuspage-8kbf7d35c070', description: 'For apps' },
-      'statuspage-gz71k9r9tp4k': { name: 'Site' },
+      'statuspage-b13yz5g2cw10': {
+        ...{ name: 'API', group: 'statuspage-8kbf7d35c070', description: 'For apps' },
+        status: 'PARTIAL_OUTAGE',
+      },
+      'statuspage-gz71k9r9tp4k': { name: 'Site', status: 'OPERATIONAL' },
     })
     expect(Object.fromEntries(objects.pages)).toEqual({
       'statuspage-kctbh9vrtdwd': {

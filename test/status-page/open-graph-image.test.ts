@@ -72,7 +72,7 @@ describe('an Open Graph image', () => {
 
   test('shows the current state of the page', async () => {
     const acme = await tenant()
-    const { id: serviceId } = await createService(acme.ctx, { name: 'API' })
+    const { id: serviceId } = await createService(acme.ctx, { name: 'API', status: 'OPERATIONAL' })
     const services = [{ serviceId, status: 'MAJOR_OUTAGE' }]
     const { id } = await createIncident(acme.ctx, { ...story, services })
     const read = async (incident: string | null) =>
@@ -116,7 +116,7 @@ describe('an Open Graph image', () => {
   test('falls back to other text where its font lacks the characters', async () => {
     const acme = await tenant()
     await updateOrganization(acme.ctx, { name: '株式会社アクメ' })
-    await createService(acme.ctx, { name: 'Ödsmål – Ελλάδα, Київ' })
+    await createService(acme.ctx, { name: 'Ödsmål – Ελλάδα, Київ', status: 'OPERATIONAL' })
     const read = async (incident: string | null) =>
       (
         await readOpenGraphImage(

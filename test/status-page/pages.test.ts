@@ -50,7 +50,7 @@ async function organization() {
     if (!answer.data) throw new Error(JSON.stringify(answer.errors))
     return given<Record<string, Answer>>(answer)[name] ?? {}
   }
-  const service = async (name: string) => String((await run('createService', { name })).id)
+  const service = async (name: string) => String((await run('createService', { name, status: 'OPERATIONAL' })).id)
   return { slug, key, run, service, id: organization.id, pageId: organization.statusPage.id }
 }
 

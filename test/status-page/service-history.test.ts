@@ -165,7 +165,7 @@ describe('the page', () => {
   test('shows incidents in the bar of a service without monitors', async () => {
     const acme = await tenant()
     const [api = ''] = await acme.services('API')
-    await prisma.service.update({ where: { id: api }, data: { createdAt: at(-20 * DAY) } })
+    await prisma.service.update({ where: { id: api }, data: { createdAt: at(-20 * DAY), statedAt: at(-20 * DAY) } })
     const reported = { title: 'Disks', impact: 'MAJOR', message: 'We look.', status: 'INVESTIGATING' }
     const services = [{ serviceId: api, status: 'PARTIAL_OUTAGE' }]
     const { id } = await createIncident(acme.later(-2 * HOUR), { ...reported, services })

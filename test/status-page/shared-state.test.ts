@@ -116,7 +116,7 @@ describe('a change of a page with a hundred services, 90 days and a thousand inc
   test('costs at most eight statements, and documents with the same content cost none', async () => {
     const { cache, read, statements } = serve()
     await read(page)
-    await createService(acme.ctx, { name: 'One more' })
+    await createService(acme.ctx, { name: 'One more', status: 'OPERATIONAL' })
     cache.invalidate(acme.id)
     expect(await statements(page)).toBe(7)
     for (const path of ['/badge.svg', `/services/${ids[0]}/badge.svg`, '/api/v2/status.json', '/picture.png']) {
@@ -234,7 +234,7 @@ describe('data read beside the state', () => {
     let attempts = 0
     const { state, value } = await readWithState(source, acme.slug, async ({ services }) => {
       attempts += 1
-      if (attempts === 1) await createService(acme.ctx, { name: 'API' })
+      if (attempts === 1) await createService(acme.ctx, { name: 'API', status: 'OPERATIONAL' })
       return services.length
     })
     expect([attempts, value, state.services.length]).toEqual([2, 1, 1])
@@ -244,7 +244,7 @@ describe('data read beside the state', () => {
     const acme = await tenant('PRO')
     const source = uncached(prisma, () => noon)
     const { value } = await readWithState(source, acme.slug, async ({ services }) => {
-      await createService(acme.ctx, { name: 'One more' })
+      await createService(acme.ctx, { name: 'One more', status: 'OPERATIONAL' })
       return services.length
     })
     expect(value).toBe(2)

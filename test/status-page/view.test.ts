@@ -1,11 +1,21 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { DAY } from '../../src/core/time.ts'
-import { wordsOf } from '../../src/language/catalogue.ts'
-import type { ShownStatus } from '../../src/status/service/service-status.ts'
+import { type Language, wordsOf } from '../../src/language/catalogue.ts'
+import type { ShownStatus, StatusBasis } from '../../src/status/service/service-status.ts'
 import { pageStatus } from '../../src/status/service/shown-status.ts'
 import { zoneOf } from '../../src/status-page/time-format.ts'
-import { daysWithoutIncident, groupByDay, groupServices, headline, nextOfEach } from '../../src/status-page/view.ts'
+import {
+  daysWithoutIncident,
+  groupByDay,
+  groupLabel,
+  groupServices,
+  headline,
+  nextOfEach,
+  pageLabel,
+  serviceLabel,
+  shortLabel,
+} from '../../src/status-page/view.ts'
 
 const statuses = [
   'OPERATIONAL',
@@ -41,6 +51,53 @@ const sentence = (of: readonly ShownStatus[], impacts: readonly ('NONE' | 'MINOR
   }))
   return headline({ status: pageStatus(services, impacts), services, incidents: impacts }, zoneOf('UTC'), words)
 }
+
+const basis = (basis: StatusBasis) =>
+  ({ ...service('API'), shown: 'UNKNOWN', basis, watched: basis !== 'UNSTATED' }) as const
+const unstated = basis('UNSTATED')
+const pending = { ...basis('PENDING'), name: 'Shop' }
+const silent = { ...basis('SILENT'), name: 'Mail', unknownSince: new Date(Date.UTC(2026, 10, 20, 12, 5)) }
+
+describe('a service whose status nobody has stated', () => {
+  type Services = readonly Parameters<typeof pageStatus>[0][number][]
+  const all = [unstated, pending, silent, service('Files')] as const
+
+  test.each<[Language, label: string, headline: string]>([
+    ['EN', 'No status yet', 'No status yet: API'],
+    ['DE', 'Noch kein Status', 'Noch kein Status: API'],
+    ['FR', 'État pas encore communiqué', 'État pas encore communiqué : API'],
+    ['JA', 'ステータス未公表', 'ステータス未公表：API'],
+  ])('says so in %s, and waits for no result', (language, label, sentence) => {
+    const own = wordsOf(language)
+    const zone = zoneOf('UTC', own)
+    expect([serviceLabel(unstated, zone, own), shortLabel(unstated, own)]).toEqual([label, label])
+    expect(groupLabel([unstated, service('Files')], own)).toBe(label)
+    const facts = { status: pageStatus([unstated], []), services: [unstated], incidents: [] }
+    expect([pageLabel(facts, own), headline(facts, zone, own)]).toEqual([label, sentence])
+  })
+
+  test.each<[services: Services, label: string, headline: string]>([
+    [[all[0], all[3]], 'No status yet', 'No status yet: API'],
+    [[all[0], all[1], all[3]], 'Waiting for first result', 'Waiting for first result: Shop'],
+    [[all[0], all[2], all[3]], 'No data', 'No monitoring data since 20 Nov 2026, 12:05 UTC'],
+    [all, 'No data', 'No data since 20 Nov 2026, 12:05 UTC: Mail'],
+    [[all[0], { ...all[3], ...shows('MAJOR_OUTAGE') }], 'Major outage', 'Major outage: Files'],
+  ])('counts less than a service that is watched (case %#)', (services, label, sentence) => {
+    const facts = { status: pageStatus(services, []), services: services as typeof all, incidents: [] }
+    expect([pageLabel(facts, words), headline(facts, zoneOf('UTC'), words)]).toEqual([label, sentence])
+  })
+})
+
+test.each<[Language, none: string, one: string]>([
+  ['EN', 'No open incidents', 'One incident is open'],
+  ['DE', 'Keine offenen Störungen', 'Eine Störung ist offen'],
+])('a page without services says the same in its headline and its label in %s', (language, none, one) => {
+  const own = wordsOf(language)
+  for (const [incidents, said] of [[[], none] as const, [['NONE'], one] as const]) {
+    const facts = { status: pageStatus([], incidents), services: [], incidents }
+    expect([pageLabel(facts, own), headline(facts, zoneOf('UTC', own), own)]).toEqual([said, said])
+  }
+})
 
 describe('the headline', () => {
   test('says that all services are operational, and counts open incidents', () => {

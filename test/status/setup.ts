@@ -20,7 +20,7 @@ export interface Tenant {
   events(): Promise<Event[]>
   /** Its events as texts: `KIND subject's name`. */
   news(): Promise<string[]>
-  /** Adds services with these names. Returns their ids. */
+  /** Adds services with these names, whose status is stated since noon, without an event of its own. Returns their ids. */
   services(...names: string[]): Promise<string[]>
 }
 
@@ -56,6 +56,7 @@ export function tenantsOf(prisma: PrismaClient): (tier?: Tier) => Promise<Tenant
       async services(...names) {
         const ids: string[] = []
         for (const name of names) ids.push((await createService(ctx, { name })).id)
+        await prisma.service.updateMany({ where: { id: { in: ids } }, data: { statedAt: noon } })
         return ids
       },
     }

@@ -2,7 +2,7 @@ import type { Context, Database } from '../../core/context.ts'
 import { lazily } from '../../core/lazily.ts'
 import type { NewEvent } from '../../event-log/event.ts'
 import type { Monitor, Watch } from '../../generated/prisma/client.ts'
-import { isUnknown, knowledgeOf, statusCausesSelect } from '../../status/service/shown-status.ts'
+import { knowsNothing, statusCausesSelect } from '../../status/service/shown-status.ts'
 import { unknownGroupReason } from '../group/group-cause.ts'
 import type { GroupMember } from '../group/judge-group.ts'
 import { monitorEvent, stalenessEvent } from '../monitor-events.ts'
@@ -58,7 +58,7 @@ export async function writeStaleness(tx: Context, monitor: Monitor, staleness: S
 /** Returns the ids of services whose state is unknown. */
 export async function staleServices({ db }: Context, ids: readonly string[]): Promise<ReadonlySet<string>> {
   const services = await readServices(db, ids)
-  return new Set(services.filter(({ monitors }) => isUnknown(knowledgeOf(monitors))).map(({ id }) => id))
+  return new Set(services.filter(knowsNothing).map(({ id }) => id))
 }
 
 /** Returns events for services that became stale or known. @param before the ids of the services that were stale. */
@@ -69,7 +69,7 @@ export async function serviceStalenessEvents(
 ): Promise<NewEvent[]> {
   const services = await readServices(db, ids)
   return services
-    .filter(({ id, monitors }) => before.has(id) !== isUnknown(knowledgeOf(monitors)))
+    .filter((service) => before.has(service.id) !== knowsNothing(service))
     .map((service) => stalenessEvent(service))
 }
 

@@ -235,6 +235,8 @@ async function readRecords(
 interface KnownService {
   readonly id: string
   readonly createdAt: Date
+  /** Since when people have stated its status; null: never. */
+  readonly statedAt: Date | null
   /** When its first monitor was created; null: it has no monitors. */
   readonly watchedSince: Date | null
   readonly source: UptimeSource
@@ -246,7 +248,7 @@ async function readServices(
   ids: readonly string[],
 ) {
   const rows = await db.$queryRaw<Omit<KnownService, 'source'>[]>`
-    SELECT id, "createdAt", (SELECT min("createdAt") FROM "Monitor" WHERE "serviceId" = service.id) AS "watchedSince"
+    SELECT id, "createdAt", "statedAt", (SELECT min("createdAt") FROM "Monitor" WHERE "serviceId" = service.id) AS "watchedSince"
     FROM ${services} AS service WHERE "organizationId" = ${organizationId} AND id = ANY (${[...new Set(ids)]}::text[])`
   return rows.map((row): KnownService => ({ ...row, source: uptimeSourceOf(row.watchedSince !== null, uptimeSource) }))
 }
@@ -271,11 +273,16 @@ async function readReported(
 
 const said = (service: KnownService, { incidentHistory }: Reported) => saidOf(service, incidentHistory)
 
-/** Returns what incidents say about a service. Incidents alone know nothing before their history is complete. */
+/**
+ * Returns what incidents say about a service. Incidents alone know nothing before their history is complete, nor before
+ * someone stated a status or monitors watched it.
+ */
 export function saidOf(
-  { id, source, createdAt, watchedSince }: KnownService,
+  { id, source, createdAt, statedAt, watchedSince }: KnownService,
   { incidents, completeSince }: IncidentHistory,
 ): Said {
-  const knownSince = source === 'INCIDENTS' ? new Date(Math.max(+createdAt, +completeSince)) : watchedSince
+  const shownSince = [statedAt, watchedSince].flatMap((since) => (since === null ? [] : [+since]))
+  const reportedSince = new Date(Math.max(+createdAt, +completeSince, Math.min(...shownSince)))
+  const knownSince = source !== 'INCIDENTS' ? watchedSince : shownSince.length === 0 ? null : reportedSince
   return { source, incidents: incidents.get(id) ?? [], knownSince }
 }

@@ -116,11 +116,11 @@ export const documentKinds: readonly DocumentKind[] = [
   {
     path: '/badge.svg',
     ...svg,
-    write: ({ state: { organization, status }, words }) =>
+    write: ({ state, words }) =>
       badgeSvg({
-        label: organization.name,
-        value: pageLabel(status, words),
-        status: status.shown,
+        label: state.organization.name,
+        value: pageLabel(state, words),
+        status: state.status.shown,
       }),
   },
   {

@@ -7,7 +7,7 @@ import { unitOf } from '../../monitoring/uptime/uptime-range.ts'
 import type { PageStatus } from '../../status/service/shown-status.ts'
 import type { BarView } from '../service-history.ts'
 import type { GroupView, IncidentView, MaintenanceView, SectionView, ServiceView } from '../view.ts'
-import { groupByDay, groupServices, headline, nextOfEach, pageLabel, shortLabel } from '../view.ts'
+import { groupByDay, groupLabel, groupServices, headline, nextOfEach, pageLabel } from '../view.ts'
 import { DayDialog } from './day-dialog.tsx'
 import { OpenIncident, PastIncident } from './incident.tsx'
 import { Maintenance } from './maintenance.tsx'
@@ -67,7 +67,7 @@ export function Overview(props: OverviewProps) {
   return (
     <PageLayout
       context={context}
-      title={words.page.title(pageLabel(status, words), owner.name)}
+      title={words.page.title(pageLabel({ status, incidents: openIncidents }, words), owner.name)}
       description={words.page.description(sentence, owner.name)}
       path=""
     >
@@ -210,7 +210,7 @@ function Section({ section, collapsed, items, groupBars, range, context }: Secti
         <summary class="line" data-status={shown}>
           <h3 {...context.ownersText}>{group.name}</h3>
           {bar && <UptimeLine range={range} bar={bar} words={context.words} />}
-          <ServiceMark status={shown} label={groupLabel(section, context.words)} />
+          <ServiceMark status={shown} label={groupLabel(services, context.words)} />
         </summary>
       </Part>
       {group.description === '' ? null : (
@@ -221,12 +221,6 @@ function Section({ section, collapsed, items, groupBars, range, context }: Secti
       <ServiceList items={items} services={services} />
     </details>
   )
-}
-
-/** A group only shows that a status is unknown, not since when. */
-function groupLabel({ shown, services }: SectionView, words: Catalogue): string {
-  const unknownSince = services.find((service) => service.unknownSince !== null)?.unknownSince ?? null
-  return shortLabel({ shown, unknownSince }, words)
 }
 
 function ServiceList({ services, items }: Pick<OverviewProps, 'services' | 'items'>) {

@@ -18,9 +18,10 @@ export interface Rollup {
 }
 
 /** Converts a page's status to Statuspage's descriptions, which some clients compare. */
-export function rollupOf({ indicator, shown, description }: PageStatus): Rollup {
-  // Statuspage has no description for missing data.
-  return { indicator: lowercase(indicator), description: shown === 'UNKNOWN' ? description : descriptions[indicator] }
+export function rollupOf({ kind, indicator, shown, description }: PageStatus): Rollup {
+  // Statuspage has no description for missing data, nor for a page without services.
+  const isOwn = shown === 'UNKNOWN' || kind === 'NOTHING'
+  return { indicator: lowercase(indicator), description: isOwn ? description : descriptions[indicator] }
 }
 
 const descriptions = {

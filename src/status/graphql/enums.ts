@@ -80,8 +80,10 @@ export const eventKinds = describedValues<EventKind>({
   SERVICE_DELETED: 'A service was deleted.',
   SERVICES_REORDERED: 'The services were reordered.',
   SERVICE_STATUS_CHANGED: 'A service’s shown status changed.',
-  SERVICE_UNKNOWN: 'A service’s status became unknown: none of its monitors reports, or has reported yet.',
-  SERVICE_KNOWN: 'A service’s status became known: a monitor reports, or the service has no monitors left.',
+  SERVICE_UNKNOWN:
+    'A service’s status became unknown: none of its monitors reports, or has reported yet, or it has none left and nobody has stated a status.',
+  SERVICE_KNOWN:
+    'A service’s status became known: a monitor reports, or the service has no monitors left, so that its stated status counts.',
   INCIDENT_CREATED: 'An incident was created.',
   INCIDENT_UPDATED: 'An incident’s title, impact, services or times changed.',
   INCIDENT_UPDATE_POSTED: 'An update was posted to an incident.',

@@ -43,13 +43,13 @@ const PageStatusRef = builder.objectRef<PageStatus>('PageStatus').implement({
     }),
     description: t.exposeString('description', {
       extensions: text(2000),
-      description: 'The status in a few words, or a note that there is no monitoring data.',
+      description: 'The status in a few words, or a note on what is missing: monitoring data, a status, or services.',
     }),
     unknownSince: t.expose('unknownSince', {
       type: 'DateTime',
       nullable: true,
       description:
-        'Since when the status of a service has been unknown; of several services, the latest time. The indicator is then MINOR. Null: no status is unknown, first probes are pending, or a worse status is known.',
+        'Since when the status of a service has been unknown; of several services, the latest time. The indicator is then MINOR. Null: no status is unknown, only those without a first result or a stated status are, or a worse status is known.',
     }),
   }),
 })

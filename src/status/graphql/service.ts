@@ -13,7 +13,7 @@ import { VERSION, VERSION_READ } from '../../graphql/schema/version.ts'
 import { MAX_SERVICES } from '../ownership.ts'
 import { createService, deleteService, reorderServices, updateService } from '../service/service.ts'
 import { readServiceOrder } from '../service/service-queries.ts'
-import type { StatusBasis } from '../service/shown-status.ts'
+import type { StatusBasis } from '../service/service-status.ts'
 import { shownServiceOf, statusCausesSelect } from '../service/shown-status.ts'
 import { pagePositionLoader } from './connections.ts'
 import { pageAbove } from './page-scope.ts'
@@ -22,9 +22,10 @@ const StatusBasisRef = builder.enumType('StatusBasis', {
   description: 'The source of a service’s status.',
   values: describedValues<StatusBasis>({
     MONITORS: 'Its monitors, with open incidents and maintenance.',
-    OWNER: 'Its owner, by hand: it has no monitors, or a status that overrides them.',
+    OWNER: 'Its owner, who stated it: it has no monitors, or a status that overrides them.',
     PENDING: 'None yet: its monitors have no results.',
     SILENT: 'None: the states of its monitors are unknown, or they are paused.',
+    UNSTATED: 'None yet: it has no monitors, and nobody has stated a status.',
   }),
 })
 
@@ -53,7 +54,7 @@ export const Service = builder.prismaNode('Service', {
     status: t.field({
       type: ServiceStatus,
       description:
-        'The shown status: the override if set, otherwise the worst of manual open incidents and monitor states. During maintenance, UNDER_MAINTENANCE replaces the monitor states. If no monitor reports (`basis` is PENDING or SILENT) and nothing worse is known, it is DEGRADED_PERFORMANCE, never OPERATIONAL.',
+        'The shown status: the override if set, otherwise the worst of manual open incidents and monitor states. During maintenance, UNDER_MAINTENANCE replaces the monitor states. If its status is unknown (`basis` is PENDING, SILENT or UNSTATED) and nothing worse is known, it is DEGRADED_PERFORMANCE, never OPERATIONAL.',
       select: statusCausesSelect,
       resolve: (service) => shownServiceOf(service).status,
     }),
@@ -93,6 +94,12 @@ const CreateServiceInput = builder.inputType('CreateServiceInput', {
     name: t.string({ description: 'The service’s name.' }),
     groupId: t.id({ required: false, description: 'The group of the service. Default: none.' }),
     description: t.string({ required: false, description: 'A sentence for visitors. Default: none.' }),
+    status: t.field({
+      type: ServiceStatus,
+      required: false,
+      description:
+        'The status that you state for it. Any but OPERATIONAL becomes its `statusOverride`. Null: none; without monitors, the page then shows that it has no status yet.',
+    }),
     idempotencyKey: t.string(IDEMPOTENCY_KEY),
   }),
 })
@@ -118,6 +125,12 @@ const UpdateServiceInput = builder.inputType('UpdateServiceInput', {
       type: ServiceStatus,
       required: false,
       description: 'A status that overrides the computed one. Null: no override.',
+    }),
+    status: t.field({
+      type: ServiceStatus,
+      required: false,
+      description:
+        'The status that you state for it: OPERATIONAL removes an override, and any other becomes its `statusOverride`, which must not be given too.',
     }),
     version: t.int(VERSION_READ),
   }),

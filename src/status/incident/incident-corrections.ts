@@ -1,6 +1,7 @@
 import type { Context } from '../../core/context.ts'
 import { invalid } from '../../core/validation.ts'
 import type { Incident, IncidentStatus, ServiceStatus } from '../../generated/prisma/client.ts'
+import { stateByIncidents } from '../service/statement.ts'
 import { requireNotInFuture } from '../timeline/update-time.ts'
 
 /** The parts of an update that determine the incident's state. */
@@ -84,7 +85,9 @@ export async function correctTimeline<T>(
   requireStartBeforeEnd(path, before.startedAt, resolvedAt)
   await setServices(tx, incidentId, was, is)
   const data = { status: is.status, resolvedAt, automatic: false, version: { increment: 1 } }
-  return { result, incident: await tx.db.incident.update({ where: { id: incidentId }, data }) }
+  const incident = await tx.db.incident.update({ where: { id: incidentId }, data })
+  await stateByIncidents(tx, [incidentId])
+  return { result, incident }
 }
 
 async function setServices({ db }: Context, incidentId: string, was: DerivedState, is: DerivedState): Promise<void> {

@@ -8,6 +8,7 @@ import type { Incident } from '../../generated/prisma/client.ts'
 import { IncidentImpact } from '../../generated/prisma/enums.ts'
 import { requireDistinct } from '../ownership.ts'
 import { formerServices } from '../page-scope.ts'
+import { stateByIncidents } from '../service/statement.ts'
 import { titleText } from '../timeline/timeline-limits.ts'
 import { titleChanges, translations, withChanges } from '../timeline/translations.ts'
 import { findIncident, incidentEvent, manual, requireOwnTimeline } from './incident.ts'
@@ -45,6 +46,8 @@ export async function updateIncident(ctx: Context, input: unknown): Promise<Inci
       where: { id },
       data: { ...fields, ...times, ...manual, version: { increment: 1 } },
     })
+    const saysMore = former !== null || before.automatic || times.startedAt < before.startedAt
+    if (saysMore) await stateByIncidents(tx, [id])
     const serviceIds = formerServices(former)
     return [incident, incidentEvent('INCIDENT_UPDATED', incident, { serviceIds })]
   })

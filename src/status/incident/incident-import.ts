@@ -27,6 +27,7 @@ import {
 } from '../imported-record.ts'
 import { findServiceIds, MAX_SERVICES } from '../ownership.ts'
 import { incidentStatuses } from '../service/service-status.ts'
+import { stateByIncidents } from '../service/statement.ts'
 import { MAX_UPDATES, message, optionalMessage, titleText } from '../timeline/timeline-limits.ts'
 import { deriveState } from './incident-corrections.ts'
 
@@ -199,6 +200,7 @@ async function writeIncidents(
       [...services].map(([serviceId, status]) => ({ incidentId, serviceId, status })),
     ),
   )
+  await stateByIncidents(tx, ids)
   await writePostmortems(
     tx,
     all.flatMap(({ objectId: id, postmortem }) => {

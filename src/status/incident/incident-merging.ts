@@ -8,6 +8,7 @@ import { invalid, validate } from '../../core/validation.ts'
 import { change } from '../../event-log/change.ts'
 import type { Incident, IncidentImpact } from '../../generated/prisma/client.ts'
 import { followers } from '../followers.ts'
+import { stateByIncidents } from '../service/statement.ts'
 import { MAX_UPDATES, message, notifySubscribers } from '../timeline/timeline-limits.ts'
 import { messageChanges, translations } from '../timeline/translations.ts'
 import { findIncident, incidentEvent, requireOwnTimeline } from './incident.ts'
@@ -51,6 +52,7 @@ export async function mergeIncidents(ctx: Context, input: unknown): Promise<Inci
     await writeTimeline(tx, into, joint.updates, parts)
     await moveLinks(tx.db, id, intoId)
     const incident = await writeJoint(tx.db, { merged, into, joint })
+    await stateByIncidents(tx, [intoId])
     const mergedEvent = incidentEvent('INCIDENT_MERGED', merged, { notifySubscribers: false })
     const updated = incidentEvent('INCIDENT_UPDATED', incident, { notifySubscribers: false })
     if (!message || html === null) return [incident, mergedEvent, updated]

@@ -7,9 +7,11 @@ import { validate } from '../../core/validation.ts'
 import type { ChangeResult } from '../../event-log/change.ts'
 import { changeBySql } from '../../event-log/change.ts'
 import type { Incident } from '../../generated/prisma/client.ts'
+import { Prisma } from '../../generated/prisma/client.ts'
 import type { IncidentVisibility } from '../../generated/prisma/enums.ts'
 import { IncidentImpact, IncidentStatus } from '../../generated/prisma/enums.ts'
 import { notFound, requireDistinct } from '../ownership.ts'
+import { isStatement, recordStatements } from '../service/statement.ts'
 import { message, notifySubscribers, titleText } from '../timeline/timeline-limits.ts'
 import { changedMessages, translations, withChanges } from '../timeline/translations.ts'
 import { incidentEvent } from './incident.ts'
@@ -69,7 +71,7 @@ export interface NewIncident extends NewIncidentUpdate {
   readonly visibility?: IncidentVisibility
 }
 
-/** Creates an incident inside a change, with one statement. @throws NotFound for a service outside the organization. */
+/** Creates an incident inside a change, with one statement, and states its services. @throws NotFound for a service outside the organization. */
 export async function openIncident(
   tx: SqlContext,
   organizationId: string,
@@ -103,6 +105,8 @@ export async function openIncident(
     ), set AS (
       INSERT INTO "IncidentUpdateService" ("updateId", "serviceId", status)
       SELECT ${updateId}, own.id, own.status FROM incident, own
+    ), stated AS (${recordStatements(Prisma.sql`
+      SELECT own.id, incident."startedAt" AS at FROM incident, own WHERE ${isStatement}`)}
     )
     SELECT * FROM incident`
   if (!incident) throw notFound('Service')

@@ -5,6 +5,7 @@ import { Conflict } from '../../core/errors.ts'
 import { validate } from '../../core/validation.ts'
 import { change } from '../../event-log/change.ts'
 import type { Incident } from '../../generated/prisma/client.ts'
+import { stateByIncidents } from '../service/statement.ts'
 import { notifySubscribers } from '../timeline/timeline-limits.ts'
 import { findIncident, incidentEvent, requireOwnTimeline } from './incident.ts'
 
@@ -24,6 +25,7 @@ export async function publishIncident(ctx: Context, input: unknown): Promise<Inc
     requireOwnTimeline(before)
     const data = { visibility: 'PUBLIC', version: { increment: 1 } } as const
     const incident = await tx.db.incident.update({ where: { id }, data })
+    await stateByIncidents(tx, [id])
     const newest = await tx.db.incidentUpdate.findFirst({
       where: { incidentId: id },
       orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],

@@ -10,6 +10,7 @@ import { Prisma } from '../../generated/prisma/client.ts'
 import { MAX_SERVICES, requireDistinct, requireServices } from '../ownership.ts'
 import { formerServices } from '../page-scope.ts'
 import { incidentStatuses } from '../service/service-status.ts'
+import { stateByIncidents } from '../service/statement.ts'
 import { findIncident, incidentEvent, manual, requireOwnTimeline } from './incident.ts'
 
 /** The services that an incident affects, and their statuses. */
@@ -86,6 +87,7 @@ export async function updateIncidentServices(ctx: Context, input: unknown): Prom
       await tx.db.incidentService.deleteMany({ where: { incidentId, serviceId: { in: removed } } })
     const data = { ...manual, version: { increment: 1 } }
     const incident = await tx.db.incident.update({ where: { id: incidentId }, data })
+    await stateByIncidents(tx, [incidentId])
     const serviceIds = formerServices(former)
     return [incident, incidentEvent('INCIDENT_UPDATED', incident, { serviceIds })]
   })

@@ -9,9 +9,11 @@ import { validate } from '../../core/validation.ts'
 import type { ChangeResult } from '../../event-log/change.ts'
 import { change, changeBySql } from '../../event-log/change.ts'
 import type { Incident, IncidentUpdate } from '../../generated/prisma/client.ts'
+import { Prisma } from '../../generated/prisma/client.ts'
 import { IncidentStatus } from '../../generated/prisma/enums.ts'
 import { findOwned, notFound, requireDistinct, requireServices } from '../ownership.ts'
 import { formerServices } from '../page-scope.ts'
+import { isStatement, recordStatements, stateByIncidents } from '../service/statement.ts'
 import {
   MAX_UPDATES,
   message,
@@ -202,8 +204,8 @@ export async function addUpdate(
 }
 
 /**
- * Inserts the newest update of an incident. Writes nothing and returns null if the organization lacks the incident or a
- * service.
+ * Inserts the newest update of an incident, and states its services. Writes nothing and returns null if the
+ * organization lacks the incident or a service.
  */
 async function insertNewest(
   tx: SqlContext,
@@ -220,7 +222,7 @@ async function insertNewest(
         "resolvedAt" = CASE WHEN ${isResolved}::bool THEN COALESCE("resolvedAt", ${at}::timestamptz) END,
         titles = jsonb_strip_nulls(titles || ${JSON.stringify(newUpdate.titles ?? {})}::jsonb), version = version + 1
       WHERE id = ${incidentId} AND "organizationId" = ${organizationId} AND (SELECT count(*) FROM own) = ${services.length}
-      RETURNING id
+      RETURNING id, "startedAt", automatic, visibility
     ), affected AS (
       INSERT INTO "IncidentService" ("incidentId", "serviceId", status)
       SELECT incident.id, own.id, own.status FROM incident, own
@@ -239,6 +241,10 @@ async function insertNewest(
     ), set AS (
       INSERT INTO "IncidentUpdateService" ("updateId", "serviceId", status)
       SELECT ${updateId}, own.id, own.status FROM incident, own
+    ), stated AS (${recordStatements(Prisma.sql`
+      SELECT named.id, incident."startedAt" AS at FROM incident, (
+        SELECT id FROM own UNION SELECT "serviceId" FROM "IncidentService" WHERE "incidentId" = ${incidentId}
+      ) AS named WHERE ${isStatement}`)}
     )
     SELECT * FROM posted`
   return update ?? null
@@ -270,6 +276,7 @@ export async function editIncidentUpdate(ctx: Context, input: unknown): Promise<
     const event = incidentEvent('INCIDENT_UPDATE_EDITED', incident, { updateId: id })
     if (createdAt) return [(await correctTimeline(tx, incident, 'createdAt', edit)).result, event]
     await tx.db.incident.update({ where: { id: incident.id }, data: manual })
+    await stateByIncidents(tx, [incident.id])
     return [await edit(), event]
   })
 }

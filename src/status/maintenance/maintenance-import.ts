@@ -27,6 +27,7 @@ import {
   writeRows,
 } from '../imported-record.ts'
 import { findServiceIds, MAX_SERVICES } from '../ownership.ts'
+import { stateByMaintenances } from '../service/statement.ts'
 import { MAX_UPDATES, optionalMessage, titleText } from '../timeline/timeline-limits.ts'
 import { invalidateUptimeDays } from './maintenance.ts'
 import type { Plan, Run } from './maintenance-schedule.ts'
@@ -179,6 +180,10 @@ async function writeMaintenances(
     all.flatMap(({ objectId: maintenanceId, serviceIds }) =>
       serviceIds.map((serviceId) => ({ maintenanceId, serviceId })),
     ),
+  )
+  await stateByMaintenances(
+    tx,
+    all.map(({ objectId }) => objectId),
   )
   const begun = all.flatMap(({ plan: { startedAt } }) => (startedAt === null ? [] : [+startedAt]))
   if (begun.length > 0) await invalidateUptimeDays(tx, { organizationId, startedAt: new Date(Math.min(...begun)) })

@@ -14,6 +14,7 @@ import type { Maintenance, MaintenanceUpdate } from '../../generated/prisma/clie
 import { followers } from '../followers.ts'
 import { findOwned, MAX_SERVICES, requireDistinct, requireServices } from '../ownership.ts'
 import { formerServices } from '../page-scope.ts'
+import { stateByMaintenances } from '../service/statement.ts'
 import {
   message,
   notifySubscribers,
@@ -280,9 +281,9 @@ export function findMaintenance({ db }: Context, organizationId: string, id: str
   return findOwned('Maintenance', id, (known) => db.maintenance.findUnique({ where: { id: known, organizationId } }))
 }
 
-/** Saves a plan whose status the maintenance entered at `at`. */
-function savePlan(
-  { db }: Context,
+/** Saves a plan whose status the maintenance entered at `at`. When it starts, it states its services. */
+async function savePlan(
+  tx: Context,
   before: Maintenance,
   { status, startsAt, endsAt }: Plan,
   at: Date,
@@ -294,10 +295,12 @@ function savePlan(
   } = {},
 ): Promise<Maintenance> {
   const plan = { status, startsAt, endsAt }
-  return db.maintenance.update({
+  const maintenance = await tx.db.maintenance.update({
     where: { id: before.id },
     data: { ...settings, ...plan, ...recordRun(before, status, at), dueAt: dueAt(plan), version: { increment: 1 } },
   })
+  if (before.startedAt === null && maintenance.startedAt !== null) await stateByMaintenances(tx, [maintenance.id])
+  return maintenance
 }
 
 /** Detaches a date that a person edits from its series, so that later changes of the series do not affect it. */
@@ -340,6 +343,7 @@ export async function setServices(ctx: Context, maintenance: Maintenance, servic
 async function insertServices(ctx: Context, maintenance: Maintenance, serviceIds: string[]): Promise<void> {
   const data = serviceIds.map((serviceId) => ({ maintenanceId: maintenance.id, serviceId }))
   if (data.length > 0) await ctx.db.maintenanceService.createMany({ data, skipDuplicates: true })
+  if (maintenance.startedAt !== null) await stateByMaintenances(ctx, [maintenance.id])
   await invalidateUptimeDays(ctx, maintenance)
 }
 

@@ -33,7 +33,9 @@ export interface PageStateJson {
   >
   readonly newestEvents: readonly NewestEventJson[]
   readonly groups: readonly Json<Pick<ServiceGroup, 'id' | 'name' | 'description' | 'createdAt'>>[]
-  readonly services: readonly (Json<Pick<Service, 'id' | 'groupId' | 'name' | 'description' | 'createdAt'>> & {
+  readonly services: readonly (Json<
+    Pick<Service, 'id' | 'groupId' | 'name' | 'description' | 'createdAt' | 'statedAt'>
+  > & {
     readonly watchedSince: string | null
     readonly causes: {
       readonly override: ServiceStatus | null
@@ -138,7 +140,8 @@ export function pageStateQuery(
       WHERE ahead.status <> 'SCHEDULED' GROUP BY 1
     ), service AS (
       SELECT json_build_object('id', service.id, 'groupId', "groupId", 'name', service.name,
-        'description', service.description, 'createdAt', service."createdAt", 'watchedSince', monitor.since, 'causes', json_build_object(
+        'description', service.description, 'createdAt', service."createdAt", 'statedAt', "statedAt", 'watchedSince', monitor.since,
+        'causes', json_build_object(
           'override', "statusOverride", 'incidents', coalesce(impact.statuses, '[]'),
           'monitors', coalesce(monitor.monitors, '[]'), 'maintenances', coalesce(maintained.maintenances, '[]'))) AS row,
         shown.nth

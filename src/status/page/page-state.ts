@@ -45,7 +45,7 @@ interface PageSettings
 
 /** A service and its shown status. */
 export interface ServiceState
-  extends Pick<Service, 'id' | 'groupId' | 'name' | 'description' | 'position' | 'createdAt'>,
+  extends Pick<Service, 'id' | 'groupId' | 'name' | 'description' | 'position' | 'createdAt' | 'statedAt'>,
     ShownService {
   /** Whether it has monitors, active or paused. */
   readonly monitored: boolean
@@ -132,14 +132,16 @@ export async function readPageState(
 
 function pageStateOf(json: PageStateJson): Omit<PageState, 'incidentHistory' | 'readAt' | 'size'> {
   const { lastSeq, tier, links, createdAt, allServices, ...settings } = json.organization
-  const services = json.services.map(({ causes, createdAt, watchedSince, ...service }, position) => ({
+  const services = json.services.map(({ causes, createdAt, statedAt, watchedSince, ...service }, position) => ({
     ...service,
     position,
     createdAt: new Date(createdAt),
+    statedAt: dateOf(statedAt),
     monitored: causes.monitors.length > 0,
     watchedSince: dateOf(watchedSince),
     ...shownServiceOf({
       statusOverride: causes.override,
+      statedAt: dateOf(statedAt),
       incidents: causes.incidents.map((status) => ({ status })),
       monitors: causes.monitors.map(({ state, stateSince, unknownSince }) => ({
         state,

@@ -12,6 +12,7 @@ export interface PageCauses {
   readonly id: string
   readonly services: readonly {
     readonly override: ServiceStatus | null
+    readonly statedAt: string | null
     readonly incidents: readonly ServiceStatus[]
     readonly monitors: readonly {
       readonly state: MonitorState
@@ -43,9 +44,10 @@ export async function readPageStatuses(db: Database, pages: readonly PageScope[]
 
 /** Computes the status of a page from its causes. */
 export function statusOf({ services, impacts }: PageCauses): PageStatus {
-  const shown = services.map(({ override, incidents, monitors, maintenances }) =>
+  const shown = services.map(({ override, statedAt, incidents, monitors, maintenances }) =>
     shownServiceOf({
       statusOverride: override,
+      statedAt: statedAt === null ? null : new Date(statedAt),
       incidents: incidents.map((status) => ({ status })),
       monitors: monitors.map(({ state, stateSince, unknownSince }) => ({
         state,
@@ -95,7 +97,7 @@ export function pageCauses(
     )
     SELECT owner.id, (
       SELECT coalesce(json_agg(json_build_object('override', service."statusOverride",
-        'incidents', coalesce(impaired.statuses, '[]'), 'monitors', coalesce(watched.monitors, '[]'),
+        'statedAt', service."statedAt", 'incidents', coalesce(impaired.statuses, '[]'), 'monitors', coalesce(watched.monitors, '[]'),
         'maintenances', coalesce(maintained.maintenances, '[]'))), '[]')
       FROM "Service" AS service
       LEFT JOIN impaired ON impaired."serviceId" = service.id

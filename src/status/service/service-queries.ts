@@ -1,6 +1,6 @@
 import type { Context } from '../../core/context.ts'
 import type { Prisma, Service, ServiceGroup } from '../../generated/prisma/client.ts'
-import type { ServiceStatus } from '../../generated/prisma/enums.ts'
+import type { ShownService } from './shown-status.ts'
 import { shownServiceOf, statusCausesSelect } from './shown-status.ts'
 
 type Db = Pick<Context, 'db'>
@@ -95,10 +95,20 @@ export function readGroupOrder({ db }: Db, organizationIds: readonly string[]): 
   return db.serviceGroup.findMany({ where: { organizationId: { in: [...organizationIds] } }, ...placed })
 }
 
-/** A service with its shown status. */
-export interface ServiceWithStatus extends Pick<Service, 'id' | 'name' | 'position'> {
-  readonly status: ServiceStatus
+/** Returns those of an organization’s services whose status nobody has stated. */
+export async function findUnstatedIds(
+  { db }: Db,
+  organizationId: string,
+  ids: readonly string[],
+): Promise<ReadonlySet<string>> {
+  const where = { organizationId, id: { in: [...ids] }, statedAt: null, statusOverride: null }
+  return new Set((await db.service.findMany({ where, select: { id: true } })).map(({ id }) => id))
 }
+
+/** A service with its shown status. */
+export interface ServiceWithStatus
+  extends Pick<Service, 'id' | 'name' | 'position'>,
+    Pick<ShownService, 'shown' | 'status'> {}
 
 /** Returns the shown statuses of the services that match a condition. */
 export async function readShownStatuses({ db }: Db, where: Prisma.ServiceWhereInput): Promise<ServiceWithStatus[]> {
@@ -106,6 +116,7 @@ export async function readShownStatuses({ db }: Db, where: Prisma.ServiceWhereIn
   const services = await db.service.findMany({ where, select })
   return services.map((service) => {
     const { id, name, position } = service
-    return { id, name, position, status: shownServiceOf(service).status }
+    const { shown, status } = shownServiceOf(service)
+    return { id, name, position, shown, status }
   })
 }

@@ -3,6 +3,13 @@ import type { ServiceStatus } from '../../generated/prisma/enums.ts'
 /** The status that is shown for a service, or UNKNOWN. */
 export type ShownStatus = ServiceStatus | 'UNKNOWN'
 
+/**
+ * The source of a service’s status. OWNER: people, who stated it; it has no monitors, or a status that overrides them.
+ * MONITORS: at least one monitor has a known state. PENDING: no monitor has a result yet. SILENT: its monitors have
+ * become silent or are paused. UNSTATED: none, because it has no monitors and nobody has stated a status.
+ */
+export type StatusBasis = 'OWNER' | 'MONITORS' | 'PENDING' | 'SILENT' | 'UNSTATED'
+
 /** The statuses of a service with a problem, from least to most severe. */
 export const impairedStatuses = [
   'DEGRADED_PERFORMANCE',

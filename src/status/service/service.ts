@@ -9,7 +9,7 @@ import { TierLimitReached } from '../../core/errors.ts'
 import { newId, typeOfId } from '../../core/id.ts'
 import { changedFields, defined, requireVersion, versionInput } from '../../core/optimistic-lock.ts'
 import { type Outcome, onlyResult, outcomeOf, resultsOf, thenAll } from '../../core/outcome.ts'
-import { nameText, proseText, validate } from '../../core/validation.ts'
+import { invalid, nameText, proseText, validate } from '../../core/validation.ts'
 import { insertRows } from '../../database/insert-rows.ts'
 import { updateRows } from '../../database/update-rows.ts'
 import { change } from '../../event-log/change.ts'
@@ -20,11 +20,20 @@ import { findOwned, notFound } from '../ownership.ts'
 import { placeAtEnd, reorder } from './positions.ts'
 import { findGroupIds } from './service-group.ts'
 import { readShownStatuses } from './service-queries.ts'
+import type { ShownStatus } from './service-status.ts'
+import { overrideOf } from './statement.ts'
 
-const newService = z.object({ name: nameText, groupId: z.string().nullish(), description: proseText(2000).nullish() })
+const newService = z.object({
+  name: nameText,
+  groupId: z.string().nullish(),
+  description: proseText(2000).nullish(),
+  status: z.enum(ServiceStatus).nullish(),
+})
 
 /**
- * Creates a service at the end of the page. Requires a key with scope WRITE.
+ * Creates a service at the end of the page. With a status, people have stated it; any but OPERATIONAL overrides the
+ * computed one. Without, its status is unknown until someone states one or a monitor has a result. Requires a key with
+ * scope WRITE.
  * @throws Invalid, NotFound for an unknown group, and TierLimitReached.
  */
 export async function createService(ctx: Context, input: unknown): Promise<Service> {
@@ -32,7 +41,7 @@ export async function createService(ctx: Context, input: unknown): Promise<Servi
   const given = validate(newService, input)
   return change(ctx, organizationId, async (tx) => {
     const service = onlyResult(await insertServices(tx, organizationId, [given]))
-    return [service, created(service)]
+    return [service, ...created(service)]
   })
 }
 
@@ -42,7 +51,7 @@ export async function createServices(ctx: Context, inputs: readonly unknown[]): 
   const given = inputs.map((input) => outcomeOf(() => validate(newService, input)))
   return change(ctx, organizationId, async (tx) => {
     const made = await thenAll(given, (valid) => insertServices(tx, organizationId, valid))
-    return [made, ...resultsOf(made).map(created)]
+    return [made, ...resultsOf(made).flatMap(created)]
   })
 }
 
@@ -60,16 +69,20 @@ async function insertServices(
   const { count, next } = await placeAtEnd(tx, 'Service', organizationId)
   const limit = tierLimits[tier].services
   let made = 0
-  const outcomes = given.map(({ name, groupId = null, description }): Outcome<Service> => {
+  const outcomes = given.map(({ name, groupId = null, description, status = null }): Outcome<Service> => {
     if (groupId !== null && !groups.has(groupId)) return notFound('ServiceGroup')
     if (count + made >= limit)
       return new TierLimitReached(`The ${tier} tier allows ${limit} services, and all are in use.`, limit)
     const data = { organizationId, name, groupId, description: description ?? '', createdAt: tx.now() }
-    return { id: newId('Service'), ...data, position: next + made++, statusOverride: null, version: 1 }
+    const stated = status === null ? { statusOverride: null, statedAt: null } : stating(tx, status)
+    return { id: newId('Service'), ...data, position: next + made++, ...stated, version: 1 }
   })
   await insertRows(tx.db, 'Service', resultsOf(outcomes))
   return outcomes
 }
+
+/** Returns the fields of a service whose status someone states now. */
+const stating = ({ now }: Context, status: ServiceStatus) => ({ statusOverride: overrideOf(status), statedAt: now() })
 
 const serviceEdit = z.object({
   id: z.string(),
@@ -77,17 +90,19 @@ const serviceEdit = z.object({
   groupId: z.string().nullish(),
   description: proseText(2000).optional(),
   statusOverride: z.enum(ServiceStatus).nullish(),
+  status: z.enum(ServiceStatus).nullish(),
   version: versionInput,
 })
 
 /**
  * Updates the given fields of a service. A `groupId` of null removes it from its group; a `statusOverride` of null
- * removes the override. Requires a key with scope WRITE.
+ * removes the override. A `status` states it: OPERATIONAL removes the override, and any other sets one. A changed
+ * override is a statement too. Requires a key with scope WRITE.
  * @throws Invalid, NotFound, Conflict when it was changed after the given version, and ManagedByFile.
  */
 export async function updateService(ctx: Context, input: unknown): Promise<Service> {
   const organizationId = requireScope(ctx, 'WRITE')
-  const given = validate(serviceEdit, input)
+  const given = readEdit(input)
   return change(ctx, organizationId, async (tx) => {
     const [edited, ...events] = await editServices(tx, organizationId, [given])
     return [onlyResult(edited), ...events]
@@ -100,15 +115,26 @@ export async function updateService(ctx: Context, input: unknown): Promise<Servi
  */
 export async function updateServices(ctx: Context, inputs: readonly unknown[]): Promise<void> {
   const organizationId = requireScope(ctx, 'WRITE')
-  const given = inputs.map((input) => validate(serviceEdit, input))
+  const given = inputs.map(readEdit)
   await change(ctx, organizationId, (tx) => editServices(tx, organizationId, given))
+}
+
+type Edit = ReturnType<typeof readEdit>
+
+/** @throws Invalid. */
+function readEdit(input: unknown) {
+  const { status, ...given } = validate(serviceEdit, input)
+  if (status == null) return { ...given, isStatement: false }
+  if (given.statusOverride !== undefined)
+    throw invalid([{ path: ['status'], message: 'must not be given together with statusOverride' }])
+  return { ...given, statusOverride: overrideOf(status), isStatement: true }
 }
 
 /** Returns the updated services, and the events. */
 async function editServices(
   tx: Context,
   organizationId: string,
-  given: readonly z.output<typeof serviceEdit>[],
+  given: readonly Edit[],
 ): Promise<[Service[], ...NewEvent[]]> {
   const known = await readServices(tx, organizationId, given)
   const groups = await findGroupIds(
@@ -116,28 +142,34 @@ async function editServices(
     organizationId,
     given.flatMap(({ groupId }) => groupId ?? []),
   )
+  const isMissing = (groupId: string | null | undefined) => typeof groupId === 'string' && !groups.has(groupId)
   const edited: Service[] = []
-  const overridden: string[] = []
+  const restated: string[] = []
   const services: Service[] = []
-  for (const { id, version, ...fields } of given) {
+  for (const { id, version, isStatement, ...fields } of given) {
     const before = known.get(id)
     if (before === undefined) throw notFound('Service')
     requireVersion(before, version)
     const changed = changedFields(before, fields)
-    if (changed.length > 0) {
-      if (typeof fields.groupId === 'string' && !groups.has(fields.groupId)) throw notFound('ServiceGroup')
-      await requireUnlocked(tx, organizationId, id, changed)
-      edited.push({ ...before, ...defined(fields), version: before.version + 1 })
-      if (changed.includes('statusOverride')) overridden.push(id)
+    const isStated = isStatement || changed.includes('statusOverride')
+    const statedAt = before.statedAt ?? (isStated ? tx.now() : null)
+    if (changed.length === 0 && statedAt === before.statedAt) {
+      services.push(before)
+      continue
     }
-    services.push(changed.length > 0 ? (edited.at(-1) ?? before) : before)
+    if (isMissing(fields.groupId)) throw notFound('ServiceGroup')
+    await requireUnlocked(tx, organizationId, id, changed)
+    const after = { ...before, ...defined(fields), statedAt, version: before.version + 1 }
+    edited.push(after)
+    services.push(after)
+    if (isStated) restated.push(id)
   }
-  const rows = edited.map(({ id, name, groupId, description, statusOverride }) => {
-    return { id, name, groupId, description, statusOverride }
+  const rows = edited.map(({ id, name, groupId, description, statusOverride, statedAt }) => {
+    return { id, name, groupId, description, statusOverride, statedAt }
   })
-  const before = await shownStatuses(tx, overridden)
+  const before = await shownStatuses(tx, restated)
   await updateRows(tx.db, 'Service', rows)
-  const after = await shownStatuses(tx, overridden)
+  const after = await shownStatuses(tx, restated)
   const events = edited.flatMap((service): NewEvent[] => {
     const hasNewStatus = before.get(service.id) !== after.get(service.id)
     const updated = { kind: 'SERVICE_UPDATED', ...subject(service) } as const
@@ -147,9 +179,9 @@ async function editServices(
 }
 
 /** Returns the shown status of each of these services. */
-async function shownStatuses(tx: Context, ids: readonly string[]): Promise<ReadonlyMap<string, ServiceStatus>> {
+async function shownStatuses(tx: Context, ids: readonly string[]): Promise<ReadonlyMap<string, ShownStatus>> {
   const services = ids.length === 0 ? [] : await readShownStatuses(tx, { id: { in: [...ids] } })
-  return new Map(services.map(({ id, status }) => [id, status]))
+  return new Map(services.map(({ id, shown }) => [id, shown]))
 }
 
 async function readServices({ db }: Context, organizationId: string, given: readonly { readonly id: string }[]) {
@@ -195,5 +227,11 @@ export function findService({ db }: Context, organizationId: string, id: string)
   return findOwned('Service', id, (known) => db.service.findUnique({ where: { id: known, organizationId } }))
 }
 
-const created = (service: Pick<Service, 'id' | 'name'>): NewEvent => ({ kind: 'SERVICE_CREATED', ...subject(service) })
+/** Returns the events of a new service. Its first status is no news for subscribers. */
+function created(service: Service): NewEvent[] {
+  const about = subject(service)
+  const stated = { kind: 'SERVICE_STATUS_CHANGED', ...about, notifySubscribers: false } as const
+  return [{ kind: 'SERVICE_CREATED', ...about }, ...(service.statedAt === null ? [] : [stated])]
+}
+
 const subject = ({ id, name }: Pick<Service, 'id' | 'name'>) => ({ subjectId: id, subjectName: name })

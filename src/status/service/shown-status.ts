@@ -2,10 +2,11 @@ import type { Context } from '../../core/context.ts'
 import { formatMinute } from '../../core/time.ts'
 import type { Prisma, Service } from '../../generated/prisma/client.ts'
 import type { IncidentImpact, MonitorState, ServiceStatus } from '../../generated/prisma/enums.ts'
-import type { ShownStatus } from './service-status.ts'
+import { wordsOf } from '../../language/catalogue.ts'
+import type { ShownStatus, StatusBasis } from './service-status.ts'
 import { worstStatus } from './service-status.ts'
-import type { Subject } from './what-is-known.ts'
-import { whatIsKnown } from './what-is-known.ts'
+import type { KnowledgeKind, Subject } from './what-is-known.ts'
+import { isUnknownBy, whatIsKnown } from './what-is-known.ts'
 
 /** The part of a monitor that affects its service's status. */
 export interface MonitorCause {
@@ -25,6 +26,8 @@ export interface StatusCauses {
   readonly monitors: readonly MonitorCause[]
   /** Whether a maintenance of the service is in progress. */
   readonly underMaintenance: boolean
+  /** Whether people have ever stated its status. */
+  readonly isStated: boolean
 }
 
 /** The status that a monitor's state gives its service. Pending and paused monitors report no problem. */
@@ -39,27 +42,25 @@ const statusOfMonitor = {
 /**
  * Returns the status to show for a service: the owner's override, or else the worst of manual incidents and monitors.
  * During maintenance, UNDER_MAINTENANCE replaces the monitors. A silent monitor counts with its last state if that was
- * bad.
+ * bad. Without monitors, it is operational only if people have stated a status.
  */
 export function shownStatus({ override, incidents, ...watching }: StatusCauses): ShownStatus {
   return override ?? worstStatus<ShownStatus>([...incidents, ...monitorStatuses(watching)])
 }
 
-function monitorStatuses({ monitors, underMaintenance }: Omit<StatusCauses, 'override' | 'incidents'>): ShownStatus[] {
+function monitorStatuses({
+  monitors,
+  underMaintenance,
+  isStated,
+}: Omit<StatusCauses, 'override' | 'incidents'>): ShownStatus[] {
   if (underMaintenance) return ['UNDER_MAINTENANCE']
   const found = monitors.map(({ state }) => statusOfMonitor[state])
-  return [...found, ...(isUnknown(knowledgeOf(monitors)) ? (['UNKNOWN'] as const) : [])]
+  return [...found, ...(isUnknown(knowledgeOf(monitors, isStated)) ? (['UNKNOWN'] as const) : [])]
 }
 
-/**
- * The source of a service's status. OWNER: set manually, because it has no monitors. MONITORS: at least one monitor has
- * a known state. PENDING: no monitor has a result yet. SILENT: its monitors have become silent or are paused.
- */
-export type StatusBasis = 'OWNER' | 'MONITORS' | 'PENDING' | 'SILENT'
-
-/** Returns the source of a service's status according to its monitors. */
-export function knowledgeOf(monitors: readonly MonitorCause[]): StatusBasis {
-  if (monitors.length === 0) return 'OWNER'
+/** Returns the source of a service's status without an override. @param isStated as in `StatusCauses`. */
+function knowledgeOf(monitors: readonly MonitorCause[], isStated: boolean): StatusBasis {
+  if (monitors.length === 0) return isStated ? 'OWNER' : 'UNSTATED'
   if (monitors.some(isKnown)) return 'MONITORS'
   const active = monitors.filter(({ state }) => state !== 'PAUSED')
   const isPending = active.length > 0 && active.every(({ unknownSince }) => unknownSince === null)
@@ -67,15 +68,16 @@ export function knowledgeOf(monitors: readonly MonitorCause[]): StatusBasis {
 }
 
 /** Returns whether the status of a service is unknown. */
-export function isUnknown(basis: StatusBasis): boolean {
-  return basis === 'PENDING' || basis === 'SILENT'
+function isUnknown(basis: StatusBasis): boolean {
+  return basis === 'PENDING' || basis === 'SILENT' || basis === 'UNSTATED'
 }
 
 /** Returns a monitor as a subject of what is known; null: it is paused, and says nothing. */
 export function subjectOf(monitor: MonitorCause): Subject | null {
   if (monitor.state === 'PAUSED') return null
-  const shown = shownStatus({ override: null, incidents: [], monitors: [monitor], underMaintenance: false })
-  return { shown, unknownSince: unknownSinceOf([monitor]) }
+  const monitors = [monitor]
+  const shown = shownStatus({ override: null, incidents: [], monitors, underMaintenance: false, isStated: false })
+  return { shown, basis: knowledgeOf(monitors, false) }
 }
 
 /** Returns whether the state of a monitor counts for its service. */
@@ -88,7 +90,7 @@ export function isKnown({ state, unknownSince }: Pick<MonitorCause, 'state' | 'u
  * known yet, or there are none.
  */
 export function unknownSinceOf(monitors: readonly MonitorCause[]): Date | null {
-  if (knowledgeOf(monitors) !== 'SILENT') return null
+  if (knowledgeOf(monitors, false) !== 'SILENT') return null
   return latest(
     monitors.flatMap(({ state, stateSince, unknownSince }) => unknownSince ?? (state === 'PAUSED' ? stateSince : [])),
   )
@@ -131,6 +133,7 @@ export const manualIncidents = { automatic: false, visibility: 'PUBLIC' } as con
 /** The Prisma selection that `shownServiceOf` needs. */
 export const statusCausesSelect = {
   statusOverride: true,
+  statedAt: true,
   incidents: { where: { incident: { status: { not: 'RESOLVED' }, ...manualIncidents } }, select: { status: true } },
   monitors: { select: { state: true, stateSince: true, unknownSince: true } },
   maintenances: { where: underMaintenance, select: { maintenanceId: true } },
@@ -138,6 +141,17 @@ export const statusCausesSelect = {
 
 /** The result of `statusCausesSelect`. */
 export type SelectedCauses = Prisma.ServiceGetPayload<{ select: typeof statusCausesSelect }>
+
+/**
+ * Returns whether people have stated the status of a service: ever, or right now. The second counts alone only while
+ * instances of an earlier version still run, which do not record it.
+ */
+const isStated = ({ statedAt, statusOverride, incidents, maintenances }: SelectedCauses): boolean =>
+  statedAt !== null || statusOverride !== null || incidents.length > 0 || maintenances.length > 0
+
+/** Returns whether a service's monitors, and the people who state its status, know nothing about it. */
+export const knowsNothing = (service: SelectedCauses): boolean =>
+  isUnknown(knowledgeOf(service.monitors, isStated(service)))
 
 /** The shown state of a service. */
 export interface ShownService {
@@ -163,13 +177,14 @@ export function shownServiceOf(service: SelectedCauses): ShownService {
     incidents: service.incidents.map(({ status }) => status),
     monitors,
     underMaintenance: service.maintenances.length > 0,
+    isStated: isStated(service),
   })
   return {
     shown,
     status: toServiceStatus(shown),
     unknownSince: unknownSinceOf(monitors),
     watched: monitors.length > 0,
-    basis: service.statusOverride === null ? knowledgeOf(monitors) : 'OWNER',
+    basis: service.statusOverride === null ? knowledgeOf(monitors, isStated(service)) : 'OWNER',
   }
 }
 
@@ -179,8 +194,10 @@ export const indicators = ['NONE', 'MINOR', 'MAJOR', 'CRITICAL', 'MAINTENANCE'] 
 export type Indicator = (typeof indicators)[number]
 
 export interface PageStatus {
+  /** What is known of its services and open incidents. */
+  readonly kind: KnowledgeKind
   readonly indicator: Indicator
-  /** The indicator in a few words, or a note that there is no monitoring data. */
+  /** The indicator in a few words, or a note on what is missing. */
   readonly description: string
   readonly shown: ShownStatus
   /** Since when a status has been unknown; null: none is, first probes are pending, or a worse status is known. */
@@ -203,32 +220,37 @@ const statusOfImpact = {
   CRITICAL: 'MAJOR_OUTAGE',
 } as const satisfies Record<IncidentImpact, ServiceStatus>
 
-type PageService = Pick<ShownService, 'shown' | 'unknownSince' | 'watched'>
+const { incidentsOnly } = wordsOf('EN').headline
+
+type PageService = Pick<ShownService, 'shown' | 'unknownSince' | 'watched' | 'basis'>
 
 /**
  * Returns the overall status of a page: the worst of its services' shown statuses and the impacts of open, manual
- * incidents, which may affect no service.
+ * incidents, which may affect no service. A page without services claims nothing about any.
  */
 export function pageStatus(services: readonly PageService[], openImpacts: readonly IncidentImpact[]): PageStatus {
-  const { shown } = whatIsKnown(
+  const { shown, kind } = whatIsKnown(
     services,
     openImpacts.map((impact) => statusOfImpact[impact]),
   )
-  if (shown !== 'UNKNOWN') return { ...pageStatuses[shown], shown, unknownSince: null }
+  if (kind === 'NOTHING')
+    return { kind, indicator: 'NONE', description: incidentsOnly(openImpacts.length), shown, unknownSince: null }
+  if (shown !== 'UNKNOWN') return { kind, ...pageStatuses[shown], shown, unknownSince: null }
   const silence = summarizeUnknown(services)
-  if (silence.since === null)
-    return { indicator: 'MINOR', description: 'Waiting for first result', shown, unknownSince: null }
+  if (silence.since === null) {
+    const description = kind === 'WAITING' ? 'Waiting for first result' : 'No status yet'
+    return { kind, indicator: 'MINOR', description, shown, unknownSince: null }
+  }
   const of = silence.everywhere ? '' : ` for ${silence.count === 1 ? 'one service' : `${silence.count} services`}`
   const description = `No monitoring data${of} since ${formatMinute(silence.since)}`
-  return { indicator: 'MINOR', description, shown, unknownSince: silence.since }
+  return { kind, indicator: 'MINOR', description, shown, unknownSince: silence.since }
 }
 
 /**
- * Returns how many services are silent, whether all monitored ones are, and since when; null: their first probes are
- * pending.
+ * Returns how many services are silent, whether all monitored ones are, and since when; null: none is.
  */
 export function summarizeUnknown(services: readonly PageService[]) {
-  const silent = services.filter(({ shown, unknownSince }) => shown === 'UNKNOWN' && unknownSince !== null)
+  const silent = services.filter(isUnknownBy('SILENT'))
   const since = silent.flatMap(({ unknownSince }) => unknownSince ?? [])
   return {
     count: silent.length,

@@ -1,21 +1,21 @@
-import type { ShownStatus } from './service-status.ts'
+import type { ShownStatus, StatusBasis } from './service-status.ts'
 import { impairedStatuses, worstStatus } from './service-status.ts'
 
 /** A service or a monitor, or several alike, of which something is to be said. */
 export interface Subject {
   readonly shown: ShownStatus
-  /** Since when it has been silent or paused; null: it is known, or its first result is pending. */
-  readonly unknownSince: Date | null
+  readonly basis: StatusBasis
   /** How many are alike; absent: 1. */
   readonly count?: number
 }
 
 /**
  * What may be said of all subjects together. NOTHING: there are none. OPERATIONAL: each is known to work. MAINTENANCE: the
- * only deviation is planned. WAITING: no problem is known, and some have no first result yet. NO_DATA: no problem is
- * known, and some are silent. PROBLEM: at least one is impaired.
+ * only deviation is planned. UNSTATED: no problem is known, and some have no monitors and no stated status. WAITING: no
+ * problem is known, and some have no first result yet. NO_DATA: no problem is known, and some are silent. PROBLEM: at
+ * least one is impaired.
  */
-type KnowledgeKind = 'NOTHING' | 'OPERATIONAL' | 'MAINTENANCE' | 'WAITING' | 'NO_DATA' | 'PROBLEM'
+export type KnowledgeKind = 'NOTHING' | 'OPERATIONAL' | 'MAINTENANCE' | 'UNSTATED' | 'WAITING' | 'NO_DATA' | 'PROBLEM'
 
 /** What is known of all subjects, with the numbers that a sentence needs. */
 export interface Knowledge {
@@ -28,6 +28,8 @@ export interface Knowledge {
   readonly waiting: number
   /** Those without data since a time. */
   readonly silent: number
+  /** Those without monitors whose status nobody has stated. */
+  readonly unstated: number
 }
 
 /**
@@ -42,17 +44,26 @@ export function whatIsKnown(subjects: readonly Subject[], causes: readonly Shown
   const counts = {
     all: countOf(() => true),
     impaired: countOf((subject) => isImpaired(subject.shown)),
-    waiting: countOf((subject) => subject.shown === 'UNKNOWN' && subject.unknownSince === null),
-    silent: countOf((subject) => subject.shown === 'UNKNOWN' && subject.unknownSince !== null),
+    waiting: countOf(isUnknownBy('PENDING')),
+    silent: countOf(isUnknownBy('SILENT')),
+    unstated: countOf(isUnknownBy('UNSTATED')),
   }
   return { kind: kindOf(shown, counts), shown, ...counts }
 }
 
-function kindOf(shown: ShownStatus, { all, silent }: Pick<Knowledge, 'all' | 'silent'>): KnowledgeKind {
+type Counts = Pick<Knowledge, 'all' | 'silent' | 'waiting'>
+
+function kindOf(shown: ShownStatus, { all, silent, waiting }: Counts): KnowledgeKind {
   if (isImpaired(shown)) return 'PROBLEM'
-  if (shown === 'UNKNOWN') return silent > 0 ? 'NO_DATA' : 'WAITING'
+  if (shown === 'UNKNOWN') return silent > 0 ? 'NO_DATA' : waiting > 0 ? 'WAITING' : 'UNSTATED'
   if (shown === 'UNDER_MAINTENANCE') return 'MAINTENANCE'
   return all === 0 ? 'NOTHING' : 'OPERATIONAL'
 }
+
+/** Returns a test for subjects whose status is unknown for a reason. */
+export const isUnknownBy =
+  (reason: StatusBasis) =>
+  ({ shown, basis }: Pick<Subject, 'shown' | 'basis'>) =>
+    shown === 'UNKNOWN' && basis === reason
 
 const isImpaired = (shown: ShownStatus) => impairedStatuses.some((impaired) => impaired === shown)

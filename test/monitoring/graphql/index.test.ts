@@ -277,7 +277,7 @@ async function withPast(monitorId: string, incidentId?: string): Promise<void> {
 /** Creates an organization with a service whose monitor was down for an hour. */
 async function watched(tier: Tier = 'TEAM') {
   const acme = await organization(tier)
-  const { id: serviceId } = await createService(acme.ctx, { name: 'API' })
+  const { id: serviceId } = await createService(acme.ctx, { name: 'API', status: 'OPERATIONAL' })
   const incident = await createIncident(acme.ctx, {
     title: 'API is down',
     status: 'RESOLVED',

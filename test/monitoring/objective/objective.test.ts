@@ -26,7 +26,7 @@ const system = (milliseconds = 0) => testContext(prisma, { now: () => at(millise
 async function watched(outage: readonly [from: number, to: number] = [-20 * DAY, -20 * DAY + HOUR]) {
   const made = await tenant('TEAM')
   const { ctx } = made
-  const service = await createService(ctx, { name: 'API' })
+  const service = await createService(ctx, { name: 'API', status: 'OPERATIONAL' })
   const states = [
     ['UP', at(-90 * DAY)],
     ['DOWN', at(outage[0])],

@@ -29,7 +29,7 @@ describe('the days of services', () => {
   async function out(status: ServiceStatus = 'MAJOR_OUTAGE') {
     const acme = await tenant()
     const [api = ''] = await acme.services('API')
-    await prisma.service.update({ where: { id: api }, data: { createdAt: at(-2 * DAY) } })
+    await prisma.service.update({ where: { id: api }, data: { createdAt: at(-2 * DAY), statedAt: at(-2 * DAY) } })
     const services = [{ serviceId: api, status }]
     const { id } = await createIncident(acme.later(-2 * HOUR), { ...reported, services })
     return { acme, api, id }

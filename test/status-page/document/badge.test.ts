@@ -50,7 +50,7 @@ describe('a badge', () => {
 describe('over HTTP', () => {
   test('the page and each service have a badge that proxies may cache for a minute', async () => {
     const acme = await tenant()
-    const { id } = await createService(acme.ctx, { name: 'API' })
+    const { id } = await createService(acme.ctx, { name: 'API', status: 'OPERATIONAL' })
     await updateService(acme.ctx, { id, statusOverride: 'PARTIAL_OUTAGE' })
     const page = await fetch(`${url}/status/${acme.slug}/badge.svg`)
     expect(page.headers.get('content-type')).toBe('image/svg+xml; charset=utf-8')
@@ -64,7 +64,7 @@ describe('over HTTP', () => {
 
   test('services of other pages have no badge', async () => {
     const [acme, other] = [await tenant(), await tenant()]
-    const { id } = await createService(other.ctx, { name: 'API' })
+    const { id } = await createService(other.ctx, { name: 'API', status: 'OPERATIONAL' })
     for (const none of [id, 'x', '%00', acme.id]) {
       expect((await fetch(`${url}/status/${acme.slug}/services/${none}/badge.svg`)).status).toBe(404)
     }

@@ -10,7 +10,7 @@ const dns = await startDnsServer(scriptedLists())
 atTheEnd(() => dns.close())
 const { baseUrl: url } = await testApp({ dns })
 const { slug, key, id } = await newOrganization(url)
-const { id: serviceId } = await mutate(url, key, 'createService', 'Service', { name: 'API' })
+const { id: serviceId } = await mutate(url, key, 'createService', 'Service', { name: 'API', status: 'OPERATIONAL' })
 const line = (query = '') => fetch(`${url}/status/${slug}/embed${query}`)
 const policyOf = ({ headers }: Response) => headers.get('content-security-policy') ?? ''
 const allow = (origins: string[]) =>

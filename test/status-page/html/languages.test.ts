@@ -40,7 +40,11 @@ const get = (path: string, language?: string) =>
 async function filledPage() {
   const acme = await tenant()
   await updateOrganization(acme.ctx, { name: 'Άκμη', description: 'Περιγραφή', timeZone: 'UTC' })
-  const { id: serviceId } = await createService(acme.ctx, { name: 'Πληρωμές', description: 'Κάρτες' })
+  const { id: serviceId } = await createService(acme.ctx, {
+    name: 'Πληρωμές',
+    description: 'Κάρτες',
+    status: 'OPERATIONAL',
+  })
   const { id } = await createIncident(acme.ctx, {
     ...{ title: 'Βλάβη', status: 'INVESTIGATING', impact: 'MAJOR', message: 'Ψάχνουμε.' },
     services: [{ serviceId, status: 'PARTIAL_OUTAGE' }],
@@ -77,7 +81,7 @@ describe('the language of a page', () => {
   test('applies to our text only: a right-to-left name keeps its direction, and others need no markup', async () => {
     const acme = await tenant()
     const services = await Promise.all(
-      ['دفع (API)', 'Search'].map(async (name) => (await createService(acme.ctx, { name })).id),
+      ['دفع (API)', 'Search'].map(async (name) => (await createService(acme.ctx, { name, status: 'OPERATIONAL' })).id),
     )
     await createIncident(acme.ctx, {
       ...{ title: 'Slow', status: 'INVESTIGATING', impact: 'MAJOR', message: 'We look.' },

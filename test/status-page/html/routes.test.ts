@@ -81,7 +81,7 @@ describe('the overview', () => {
 
   test('shows the ranges of its tier at their own addresses, which caches may store', async () => {
     const acme = await tenant()
-    await createService(acme.ctx, { name: 'API' })
+    await createService(acme.ctx, { name: 'API', status: 'OPERATIONAL' })
     const path = pathOf(acme)
     await expect.poll(() => read(path)).toContain('API')
     const html = await read(path)
@@ -114,8 +114,12 @@ describe('the overview', () => {
   test('shows status, open incidents, services, scheduled maintenance and past incidents, in this order', async () => {
     const acme = await tenant()
     const group = await createServiceGroup(acme.ctx, { name: 'Regions', description: 'Where it runs.' })
-    const { id: api } = await createService(acme.ctx, { name: 'API', description: 'REST and GraphQL.' })
-    await createService(acme.ctx, { name: 'Frankfurt', groupId: group.id })
+    const { id: api } = await createService(acme.ctx, {
+      name: 'API',
+      description: 'REST and GraphQL.',
+      status: 'OPERATIONAL',
+    })
+    await createService(acme.ctx, { name: 'Frankfurt', groupId: group.id, status: 'OPERATIONAL' })
     await createIncident(acme.ctx, { ...incident, services: [{ serviceId: api, status: 'MAJOR_OUTAGE' }] })
     const over = await createIncident(acme.ctx, { ...incident, title: 'It is over' })
     await postIncidentUpdate(acme.later(2 * HOUR), { incidentId: over.id, status: 'RESOLVED', message: 'Well again.' })
@@ -163,7 +167,7 @@ describe('the overview', () => {
     ['OPERATIONAL', 'Operational'],
   ])('shows %s with a word, a shape and a colour', async (statusOverride, word) => {
     const acme = await tenant()
-    const { id } = await createService(acme.ctx, { name: 'API' })
+    const { id } = await createService(acme.ctx, { name: 'API', status: 'OPERATIONAL' })
     await updateService(acme.ctx, { id, statusOverride })
     await expect.poll(() => read(pathOf(acme))).toContain(`<li id="${id}" data-status="${statusOverride}"`)
     expect(await read(pathOf(acme))).toMatch(new RegExp(`<span class="mark"><svg [^>]*>.*?</svg>${word}</span>`))
@@ -177,7 +181,11 @@ describe('the overview', () => {
       logoUrl: 'https://cdn.example/logo.svg?a="b"',
       links: [{ label: hostile.slice(0, 100), url: 'https://acme.example/?a=1&b="c"' }],
     })
-    const { id } = await createService(acme.ctx, { name: hostile.slice(0, 100), description: hostile })
+    const { id } = await createService(acme.ctx, {
+      name: hostile.slice(0, 100),
+      description: hostile,
+      status: 'OPERATIONAL',
+    })
     await createIncident(acme.ctx, {
       title: hostile,
       status: 'INVESTIGATING',
@@ -298,7 +306,7 @@ describe('metadata', () => {
       // No service existed that could have had an incident.
       expect(await calm(3)).toBe(null)
       time = noon
-      await createService(acme.ctx, { name: 'API' })
+      await createService(acme.ctx, { name: 'API', status: 'OPERATIONAL' })
       expect(await calm(0)).toBe(null)
       expect(await calm(1)).toBe('1 day without an incident')
       expect(await calm(42)).toBe('42 days without an incident')
@@ -315,6 +323,7 @@ describe('metadata', () => {
 
   test('contains feed links and a link preview', async () => {
     const acme = await tenant()
+    await acme.services('API')
     const html = await read(pathOf(acme))
     for (const format of ['atom', 'rss']) {
       const link = `<link rel="alternate" type="application/${format}+xml" title="Acme status" href="${pathOf(acme)}/history.${format}"/>`
@@ -342,7 +351,7 @@ describe('metadata', () => {
   test('has a new image address after the page changed', async () => {
     const acme = await tenant()
     const before = metaOf(await read(pathOf(acme)), 'image')
-    await createService(acme.ctx, { name: 'API' })
+    await createService(acme.ctx, { name: 'API', status: 'OPERATIONAL' })
     await expect.poll(async () => metaOf(await read(pathOf(acme)), 'image')).not.toBe(before)
   })
 
@@ -584,7 +593,7 @@ describe('an unchanged page', () => {
       expect(await response.text()).toBe('')
       expect(response.headers.get('etag')).toBe(etag)
     }
-    await createService(acme.ctx, { name: 'API' })
+    await createService(acme.ctx, { name: 'API', status: 'OPERATIONAL' })
     await expect.poll(async () => (await get(pathOf(acme), { 'if-none-match': etag })).status).toBe(200)
   })
 
@@ -602,7 +611,7 @@ describe('an unchanged page', () => {
     const [acme, other] = [await tenant(), await tenant()]
     await read(pathOf(acme))
     await read(pathOf(other))
-    await createService(other.ctx, { name: 'API' })
+    await createService(other.ctx, { name: 'API', status: 'OPERATIONAL' })
     await expect.poll(() => read(pathOf(other))).toContain('API')
     const before = queries
     await read(pathOf(acme))
@@ -665,8 +674,9 @@ describe('a change of a page', () => {
   /** A page with 100 services, its version, and one of its services. */
   async function openPage() {
     const acme = await tenant('TEAM')
-    const { id } = await createService(acme.ctx, { name: 'The one that fails' })
-    for (let count = 1; count < 100; count++) await createService(acme.ctx, { name: `Service ${count}` })
+    const { id } = await createService(acme.ctx, { name: 'The one that fails', status: 'OPERATIONAL' })
+    for (let count = 1; count < 100; count++)
+      await createService(acme.ctx, { name: `Service ${count}`, status: 'OPERATIONAL' })
     await expect.poll(() => read(pathOf(acme))).toContain('Service 99')
     const html = await read(pathOf(acme))
     return { acme, service: id, html, version: versionOf(html), cursor: cursorOf(html) }

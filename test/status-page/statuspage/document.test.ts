@@ -41,9 +41,9 @@ async function busyPage() {
   const acme = await tenant()
   const group = await createServiceGroup(acme.ctx, { name: 'Europe', description: 'All of it.' })
   await createServiceGroup(acme.ctx, { name: 'Empty' })
-  const frankfurt = await createService(acme.ctx, { name: 'Frankfurt', groupId: group.id })
-  const api = await createService(acme.ctx, { name: 'API', description: 'REST' })
-  const paris = await createService(acme.ctx, { name: 'Paris', groupId: group.id })
+  const frankfurt = await createService(acme.ctx, { name: 'Frankfurt', groupId: group.id, status: 'OPERATIONAL' })
+  const api = await createService(acme.ctx, { name: 'API', description: 'REST', status: 'OPERATIONAL' })
+  const paris = await createService(acme.ctx, { name: 'Paris', groupId: group.id, status: 'OPERATIONAL' })
   const incident = await createIncident(acme.later(MINUTE), {
     title: 'Payments fail',
     status: 'INVESTIGATING',
@@ -89,7 +89,7 @@ describe('each path', async () => {
       fetch(url + addressOf(acme, 'components.json'), { headers: { 'if-none-match': etag } })
     const etag = (await ask('')).headers.get('etag') ?? ''
     expect((await ask(etag)).status).toBe(304)
-    await createService(acme.ctx, { name: 'API' })
+    await createService(acme.ctx, { name: 'API', status: 'OPERATIONAL' })
     await expect.poll(async () => (await ask(etag)).status).toBe(200)
   })
 
@@ -143,7 +143,7 @@ describe('the page', () => {
       time_zone: 'UTC',
       updated_at: iso(0),
     })
-    await createService(acme.later(HOUR), { name: 'API' })
+    await createService(acme.later(HOUR), { name: 'API', status: 'OPERATIONAL' })
     await expect.poll(async () => (await read(acme, 'status.json')).page.updated_at).toBe(iso(HOUR))
   })
 
@@ -155,7 +155,7 @@ describe('the page', () => {
     ['UNDER_MAINTENANCE', 'maintenance', 'Service Under Maintenance'],
   ])('with a service that is %s is %s in Statuspage’s words', async (statusOverride, indicator, description) => {
     const acme = await tenant()
-    const { id } = await createService(acme.ctx, { name: 'API' })
+    const { id } = await createService(acme.ctx, { name: 'API', status: 'OPERATIONAL' })
     await updateService(acme.ctx, { id, statusOverride })
     const { status, components } = await read(acme, 'summary.json')
     expect(status).toEqual({ indicator, description })
@@ -200,7 +200,7 @@ describe('components', () => {
   test('with monitors show their uptime from the day of their creation in the owner’s time zone', async () => {
     const acme = await tenant()
     await updateOrganization(acme.ctx, { timeZone: 'Pacific/Kiritimati' })
-    const { id: serviceId } = await createService(acme.ctx, { name: 'API' })
+    const { id: serviceId } = await createService(acme.ctx, { name: 'API', status: 'OPERATIONAL' })
     const monitor = { intervalSeconds: 60, timeoutMs: 1000, failureThreshold: 2, recoveryThreshold: 1 }
     await database.prisma.monitor.create({
       data: {

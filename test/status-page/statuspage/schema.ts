@@ -20,6 +20,9 @@ const status = z.strictObject({
     'Partial System Outage',
     'Major Service Outage',
     'Service Under Maintenance',
+    // Our own, for a page without services: it claims nothing about any.
+    'No open incidents',
+    'One incident is open',
   ]),
 })
 

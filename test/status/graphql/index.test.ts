@@ -89,7 +89,7 @@ describe('services and groups', () => {
       key,
       'createService',
       'Service',
-      { name: 'API', groupId: group['id'], description: 'REST' },
+      { name: 'API', groupId: group['id'], description: 'REST', status: 'OPERATIONAL' },
       'id name description groupId position status statusOverride version createdAt',
     )
     expect(service).toEqual({

@@ -14,7 +14,7 @@ const tenant = tenantsOf(prisma)
 
 test('rows equal those that Prisma reads, and the status equals that of the page', async () => {
   const { ctx, id: organizationId } = await tenant()
-  const { id: api } = await createService(ctx, { name: 'API' })
+  const { id: api } = await createService(ctx, { name: 'API', status: 'OPERATIONAL' })
   const text = { title: 'Payments fail', impact: 'MAJOR', message: 'We look.' }
   const { id } = await createIncident(ctx, {
     ...text,

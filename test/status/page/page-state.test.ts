@@ -26,7 +26,7 @@ const reported = { title: 'Down', status: 'INVESTIGATING', impact: 'NONE', messa
 const work = { title: 'Work', message: 'We work.' }
 
 describe('the state of a page', () => {
-  test('of a new organization is empty and operational, with nothing private', async () => {
+  test('of a new organization is empty, claims nothing about services, and has nothing private', async () => {
     const acme = await tenant()
     expect(await read(acme)).toEqual({
       organization: {
@@ -54,8 +54,9 @@ describe('the state of a page', () => {
       readAt: noon,
       size: expect.any(Number),
       status: {
+        kind: 'NOTHING',
         indicator: 'NONE',
-        description: 'All systems operational',
+        description: 'No open incidents',
         shown: 'OPERATIONAL',
         unknownSince: null,
       },
@@ -86,7 +87,7 @@ describe('the state of a page', () => {
     const acme = await tenant()
     const { ctx } = acme
     const [a, b] = [await createServiceGroup(ctx, { name: 'A' }), await createServiceGroup(ctx, { name: 'B' })]
-    const one = await createService(ctx, { name: 'One', groupId: a.id })
+    const one = await createService(ctx, { name: 'One', groupId: a.id, status: 'OPERATIONAL' })
     const [two = '', three = '', four = ''] = await acme.services('Two', 'Three', 'Four')
     await reorderServiceGroups(ctx, { ids: [b.id, a.id] })
     await reorderServices(ctx, { ids: [four, three, two, one.id] })

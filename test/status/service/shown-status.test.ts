@@ -2,9 +2,9 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { MINUTE } from '../../../src/core/time.ts'
 import { IncidentImpact, MonitorState, ServiceStatus } from '../../../src/generated/prisma/enums.ts'
-import type { ShownStatus } from '../../../src/status/service/service-status.ts'
+import type { ShownStatus, StatusBasis } from '../../../src/status/service/service-status.ts'
 import { worstStatus } from '../../../src/status/service/service-status.ts'
-import type { MonitorCause, StatusBasis } from '../../../src/status/service/shown-status.ts'
+import type { MonitorCause } from '../../../src/status/service/shown-status.ts'
 import {
   indicators,
   pageStatus,
@@ -25,7 +25,8 @@ const anyMonitor = fc.record({
 })
 const anyImpact = fc.constantFrom(...Object.values(IncidentImpact))
 
-const nothing = { override: null, incidents: [], monitors: [], underMaintenance: false } as const
+const nothing = { override: null, incidents: [], monitors: [], underMaintenance: false, isStated: true } as const
+const causesOf = { statusOverride: null, statedAt: noon, incidents: [], monitors: [], maintenances: [] }
 
 describe('the shown status of a service', () => {
   test.each<[what: string, incidents: ServiceStatus[], underMaintenance: boolean, shown: ServiceStatus]>([
@@ -73,6 +74,7 @@ describe('the shown status of a service', () => {
       incidents: fc.array(anyStatus),
       monitors: fc.array(anyMonitor),
       underMaintenance: fc.boolean(),
+      isStated: fc.boolean(),
     })
     fc.assert(fc.property(causes, (each) => shownStatus(each) === each.override))
   })
@@ -137,7 +139,7 @@ describe('an unknown status', () => {
     ['new and paused', [pending, paused], 'PENDING', 'UNKNOWN', null],
     ['silent and paused', [silent, paused], 'SILENT', 'UNKNOWN', since(3)],
   ])('and its basis: %s', (_, monitors, basis, shown, unknownSince) => {
-    const none = { statusOverride: null, incidents: [], maintenances: [] }
+    const none = causesOf
     const status = shown === 'UNKNOWN' ? 'DEGRADED_PERFORMANCE' : shown
     const watched = monitors.length > 0
     expect(shownServiceOf({ ...none, monitors })).toEqual({ shown, status, unknownSince, watched, basis })
@@ -147,19 +149,36 @@ describe('an unknown status', () => {
     expect(maintained.shown).toBe('UNDER_MAINTENANCE')
   })
 
-  test('is never operational without data', () => {
+  test('is never operational without data or a statement', () => {
+    const anyStatement = fc.constantFrom(null, noon)
     fc.assert(
-      fc.property(fc.array(anyMonitor), fc.array(anyStatus), (monitors, incidents) => {
-        const service = {
-          statusOverride: null,
-          incidents: incidents.map((status) => ({ status })),
-          monitors,
-          maintenances: [],
-        }
+      fc.property(fc.array(anyMonitor), fc.array(anyStatus), anyStatement, (monitors, incidents, statedAt) => {
+        const service = { ...causesOf, statedAt, monitors, incidents: incidents.map((status) => ({ status })) }
         const { shown, basis } = shownServiceOf(service)
         if (shown === 'OPERATIONAL') expect(['OWNER', 'MONITORS']).toContain(basis)
+        if (monitors.length + incidents.length === 0) expect(basis).toBe(statedAt === null ? 'UNSTATED' : 'OWNER')
       }),
     )
+  })
+
+  const unstated = { ...causesOf, statedAt: null }
+  const open = (status: ServiceStatus) => ({ incidents: [{ status }] })
+  const working = { maintenances: [{ maintenanceId: 'mnt_1' }] }
+
+  test.each<[what: string, Partial<Parameters<typeof shownServiceOf>[0]>, StatusBasis, ShownStatus]>([
+    ['nothing', {}, 'UNSTATED', 'UNKNOWN'],
+    ['a former statement', { statedAt: noon }, 'OWNER', 'OPERATIONAL'],
+    ['an override', { statusOverride: 'OPERATIONAL' }, 'OWNER', 'OPERATIONAL'],
+    ['an incident', open('PARTIAL_OUTAGE'), 'OWNER', 'PARTIAL_OUTAGE'],
+    ['an incident that left it alone', open('OPERATIONAL'), 'OWNER', 'OPERATIONAL'],
+    ['a maintenance', working, 'OWNER', 'UNDER_MAINTENANCE'],
+    ['a new monitor', { monitors: [pending] }, 'PENDING', 'UNKNOWN'],
+    ['a silent monitor', { monitors: [silent] }, 'SILENT', 'UNKNOWN'],
+    ['a monitor that is up', { monitors: [up] }, 'MONITORS', 'OPERATIONAL'],
+  ])('of a service that nobody created with a status: %s', (_, causes, basis, shown) => {
+    const found = shownServiceOf({ ...unstated, ...causes })
+    expect(found).toMatchObject({ basis, shown, unknownSince: basis === 'SILENT' ? since(1) : null })
+    if (shown === 'UNKNOWN') expect(found.status).toBe('DEGRADED_PERFORMANCE')
   })
 
   test('yields to overrides, manual incidents and maintenance', () => {
@@ -175,10 +194,13 @@ describe('an unknown status', () => {
   })
 
   test('of a page names the time and the number of services', () => {
-    const silent = (minute: number) => ({ shown: 'UNKNOWN', unknownSince: since(minute), watched: true }) as const
-    const known = { shown: 'OPERATIONAL', unknownSince: null, watched: true } as const
-    const unwatched = { ...known, watched: false }
+    const watched = true
+    const silent = (minute: number) =>
+      ({ shown: 'UNKNOWN', unknownSince: since(minute), watched, basis: 'SILENT' }) as const
+    const known = { shown: 'OPERATIONAL', unknownSince: null, watched, basis: 'MONITORS' } as const
+    const unwatched = { ...known, watched: false, basis: 'OWNER' } as const
     expect(pageStatus([silent(2), unwatched, silent(1)], ['NONE'])).toEqual({
+      kind: 'NO_DATA',
       indicator: 'MINOR',
       description: 'No monitoring data since 2026-11-20 12:02 UTC',
       shown: 'UNKNOWN',
@@ -188,20 +210,31 @@ describe('an unknown status', () => {
     expect(descriptionOf(silent(1), known)).toBe('No monitoring data for one service since 2026-11-20 12:01 UTC')
     expect(descriptionOf(silent(1), known, silent(1))).toMatch(/^No monitoring data for 2 services since/)
     expect(pageStatus([silent(1)], ['MAJOR'])).toMatchObject({ indicator: 'MAJOR', unknownSince: null })
-    const pending = { shown: 'UNKNOWN', unknownSince: null, watched: true } as const
+    const pending = { shown: 'UNKNOWN', unknownSince: null, watched, basis: 'PENDING' } as const
     expect(pageStatus([pending, known], [])).toEqual({
+      kind: 'WAITING',
       indicator: 'MINOR',
       description: 'Waiting for first result',
       shown: 'UNKNOWN',
       unknownSince: null,
     })
     expect(descriptionOf(silent(1), pending)).toBe('No monitoring data for one service since 2026-11-20 12:01 UTC')
+    const unstated = { ...pending, watched: false, basis: 'UNSTATED' } as const
+    expect(pageStatus([unstated, known], [])).toEqual({
+      kind: 'UNSTATED',
+      indicator: 'MINOR',
+      description: 'No status yet',
+      shown: 'UNKNOWN',
+      unknownSince: null,
+    })
+    expect(descriptionOf(pending, unstated)).toBe('Waiting for first result')
+    expect(descriptionOf(silent(1), unstated)).toMatch(/^No monitoring data since/)
   })
 })
 
 describe('the status of a page', () => {
   const shown = (...each: readonly ServiceStatus[]) =>
-    each.map((status) => ({ shown: status, unknownSince: null, watched: true }))
+    each.map((status) => ({ shown: status, unknownSince: null, watched: true, basis: 'MONITORS' }) as const)
 
   test.each([
     ['OPERATIONAL', 'NONE', 'All systems operational'],
@@ -211,7 +244,16 @@ describe('the status of a page', () => {
     ['MAJOR_OUTAGE', 'CRITICAL', 'Major system outage'],
   ] as const)('with its worst service at %s is %s', (worst, indicator, description) => {
     const expected = { indicator, description, shown: worst, unknownSince: null }
-    expect(pageStatus(shown('OPERATIONAL', worst), [])).toEqual(expected)
+    expect(pageStatus(shown('OPERATIONAL', worst), [])).toMatchObject(expected)
+  })
+
+  test.each([
+    [[], 'No open incidents'],
+    [['NONE'], 'One incident is open'],
+    [['NONE', 'NONE'], '2 incidents are open'],
+  ] as const)('without services, and with incidents %j, claims nothing about services', (impacts, description) => {
+    const nothing = { kind: 'NOTHING', indicator: 'NONE', description, shown: 'OPERATIONAL', unknownSince: null }
+    expect(pageStatus([], impacts)).toEqual(nothing)
   })
 
   test.each([

@@ -6,6 +6,7 @@ import { InputField, SelectField, TextField, textRules } from '../../../http/pag
 import { listMonitorsOfService } from '../../../monitoring/monitor/monitor-queries.ts'
 import { createService, deleteService, findService, updateService } from '../../../status/service/service.ts'
 import { countServiceUses, listServiceGroups } from '../../../status/service/service-queries.ts'
+import { statedStatus } from '../../../status/service/statement.ts'
 import { serviceStatusLabels } from '../../../status-page/view.ts'
 import { ConfirmDeletion, currentValue, EditProblem, readVersion, VersionField } from '../frame/edit-fields.tsx'
 import { LockedFields, ManagedNote, readLock, withoutLocked } from '../frame/managed.tsx'
@@ -19,7 +20,7 @@ const MAX_MONITORS = 100
 /** Adds the pages that create, edit and delete a service. */
 export function serviceScreens({ form }: Screens): void {
   form('services/new', showNew, async ({ ctx }, { fields }) => {
-    await createService(ctx, readFields(fields))
+    await createService(ctx, { ...readFields(fields), status: fields.get('status') || null })
     return 'services'
   })
   form('services/:id', showService, submitService)
@@ -39,11 +40,13 @@ function readFields(fields: URLSearchParams) {
 }
 
 async function submitService(screen: Screen, { fields }: SubmittedForm): Promise<string> {
-  const statusOverride = fields.get('statusOverride') || null
+  const isUnstated = fields.has('status')
   await updateService(screen.ctx, {
     id: idIn(screen),
     ...withoutLocked(readFields(fields), fields),
-    statusOverride,
+    ...(isUnstated
+      ? { status: fields.get('status') || null }
+      : { statusOverride: fields.get('statusOverride') || null }),
     version: readVersion(fields),
   })
   return 'services'
@@ -58,6 +61,7 @@ async function showNew(screen: Screen, state: FormState): Promise<Response> {
   const content = (
     <form method="post" class="stack" id="edit">
       <Fields state={state} service={null} groups={groups} />
+      <FirstStatus state={state} value="OPERATIONAL" />
       <p class="actions">
         <button type="submit">Add</button>
         <a href={screen.path('services')}>Cancel</a>
@@ -78,7 +82,7 @@ async function showService(screen: Screen, state: FormState): Promise<Response> 
     <>
       <ManagedNote screen={screen} managed={lock.managed} />
       {screen.may('WRITE') ? (
-        <ServiceForm {...{ screen, service, groups }} state={lock.state} />
+        <ServiceForm {...{ screen, service, groups }} isWatched={monitors.length > 0} state={lock.state} />
       ) : (
         <p class="lead">{service.description}</p>
       )}
@@ -103,14 +107,18 @@ function ServiceForm({
   screen,
   state,
   service,
+  isWatched,
   groups,
 }: {
   readonly screen: Screen
   readonly state: FormState
   readonly service: Service
+  /** Whether it has monitors. */
+  readonly isWatched: boolean
   readonly groups: Groups
 }) {
   const { statusOverride, version } = service
+  const isUnstated = !isWatched && statedStatus(service) === null
   const automatic = { value: '', text: 'By its incidents, maintenance and monitors' }
   const byHand = Object.values(ServiceStatus).map((value) => ({
     value,
@@ -121,23 +129,42 @@ function ServiceForm({
       <VersionField state={state} version={version} />
       <LockedFields state={state} />
       <Fields state={state} service={service} groups={groups} />
-      <SelectField
-        label="Status"
-        name="statusOverride"
-        state={state}
-        value={statusOverride ?? ''}
-        choices={[automatic, ...byHand]}
-        hint={currentValue(state, version, {
-          name: 'statusOverride',
-          value: statusOverride ?? '',
-          shown: statusOverride === null ? automatic.text : serviceStatusLabels[statusOverride],
-        })}
-      />
+      {isUnstated ? (
+        <FirstStatus state={state} value="" />
+      ) : (
+        <SelectField
+          label="Status"
+          name="statusOverride"
+          state={state}
+          value={statusOverride ?? ''}
+          choices={[automatic, ...byHand]}
+          hint={currentValue(state, version, {
+            name: 'statusOverride',
+            value: statusOverride ?? '',
+            shown: statusOverride === null ? automatic.text : serviceStatusLabels[statusOverride],
+          })}
+        />
+      )}
       <p class="actions">
         <button type="submit">Save</button>
         <a href={screen.path('services')}>Cancel</a>
       </p>
     </form>
+  )
+}
+
+/** Asks for the status of a service that has none. Unlike an override, “Operational” lets incidents change it. */
+function FirstStatus({ state, value }: { readonly state: FormState; readonly value: ServiceStatus | '' }) {
+  const stated = Object.values(ServiceStatus).map((status) => ({ value: status, text: serviceStatusLabels[status] }))
+  return (
+    <SelectField
+      label="Status"
+      name="status"
+      state={state}
+      value={value}
+      choices={[...stated, { value: '', text: 'None yet' }]}
+      hint="With “None yet”, your page says so until you state one, or a monitor has a result."
+    />
   )
 }
 
@@ -161,7 +188,11 @@ function Fields({
   const choices = [{ value: '', text: 'No group' }, ...groups.map((group) => ({ value: group.id, text: group.name }))]
   return (
     <>
-      <EditProblem state={state} version={version} fields={['name', 'groupId', 'description', 'statusOverride']} />
+      <EditProblem
+        state={state}
+        version={version}
+        fields={['name', 'groupId', 'description', 'statusOverride', 'status']}
+      />
       <InputField
         label="Name"
         name="name"

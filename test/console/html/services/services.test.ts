@@ -52,6 +52,41 @@ describe('services', () => {
     expect((await editor.get('services')).html).not.toContain('Partial outage')
   })
 
+  test('are created with the status that the form proposes, or with none yet', async () => {
+    const { editor, where, ids } = await withServices()
+    const { html } = await editor.get('services/new')
+    const [field = ''] = /<select[^>]*name="status".*?<\/select>/s.exec(html) ?? []
+    const choices = [...field.matchAll(/<option value="([A-Z_]*)"( selected[^>]*)?>/g)]
+    expect(choices.map(([, value, selected]) => [value, selected !== undefined])).toEqual([
+      ['OPERATIONAL', true],
+      ['DEGRADED_PERFORMANCE', false],
+      ['PARTIAL_OUTAGE', false],
+      ['MAJOR_OUTAGE', false],
+      ['UNDER_MAINTENANCE', false],
+      ['', false],
+    ])
+    await editor.post('services/new', { name: 'Stated', description: '', status: 'OPERATIONAL' })
+    await editor.post('services/new', { name: 'Open', description: '', status: '' })
+    const found = async (name: string) => prisma.service.findFirstOrThrow({ where: { ...where, name } })
+    expect(await found('Stated')).toMatchObject({ statedAt: expect.any(Date), statusOverride: null })
+    expect(await found('Open')).toMatchObject({ statedAt: null, statusOverride: null })
+    const list = (await editor.get('services')).html
+    expect(list.match(/No status yet/g)).toHaveLength(4)
+    expect(list).toContain('Operational, by hand')
+    expect(list).not.toContain('Waiting for first result')
+    // The form of a service without a status offers to state one; operational does not hide later incidents.
+    const form = (await editor.get(`services/${ids.a}`)).html
+    expect([form.includes('name="status"'), form.includes('name="statusOverride"')]).toEqual([true, false])
+    await editor.post(`services/${ids.a}`, { name: 'A', description: 'Still none.', status: '', version: '1' })
+    expect(await found('A')).toMatchObject({ statedAt: null, description: 'Still none.' })
+    await editor.post(`services/${ids.a}`, { name: 'A', description: '', status: 'OPERATIONAL', version: '2' })
+    expect(await found('A')).toMatchObject({ statedAt: expect.any(Date), statusOverride: null })
+    const later = (await editor.get(`services/${ids.a}`)).html
+    expect([later.includes('name="status"'), later.includes('name="statusOverride"')]).toEqual([false, true])
+    const refused = await editor.post('services/new', { name: 'Odd', description: '', status: 'UNKNOWN' })
+    expect([refused.status, refused.html.includes('value="Odd"')]).toEqual([422, true])
+  })
+
   test('show what another editor saved beside the input', async () => {
     const { editor, ids } = await withServices()
     const edit = { name: 'Alpha', description: '', statusOverride: '', version: '1' }

@@ -20,8 +20,13 @@ const { url } = await startPageServer(database, () => noon)
 const acme = await tenantsOf(database.prisma)()
 const page = `${url}/status/${acme.slug}`
 const group = await createServiceGroup(acme.ctx, { name: 'Europe' })
-const api = await createService(acme.ctx, { name: 'API', description: 'REST', groupId: group.id })
-const shop = await createService(acme.ctx, { name: 'Shop' })
+const api = await createService(acme.ctx, {
+  name: 'API',
+  description: 'REST',
+  groupId: group.id,
+  status: 'OPERATIONAL',
+})
+const shop = await createService(acme.ctx, { name: 'Shop', status: 'OPERATIONAL' })
 const incident = await createIncident(acme.ctx, {
   title: 'Payments fail',
   status: 'INVESTIGATING',
