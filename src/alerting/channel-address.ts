@@ -1,11 +1,10 @@
 import { z } from 'zod'
+import { requireReachableUrl } from '../account/private-targets/rule.ts'
 import type { Context } from '../core/context.ts'
 import { issueMessage } from '../core/issue-message.ts'
 import { exactlyOne, invalid } from '../core/validation.ts'
 import type { AlertChannelKind } from '../generated/prisma/enums.ts'
-import { PRIVATE_NETWORKS_HINT } from '../network/outbound/destination-policy.ts'
 import { isMailEnabled } from '../notification/context.ts'
-import { isAllowedUrl } from '../notification/subscriber/address.ts'
 import type { AlertAddress } from './sender/sender.ts'
 import { senders } from './senders.ts'
 
@@ -46,7 +45,7 @@ export const hasAddress = (input: AddressInput): boolean => addressKeys.some((ke
 
 /**
  * Parses the single address of an input.
- * @throws Invalid with the paths of the input, also for email without an SMTP server and for a private host.
+ * @throws Invalid with the paths of the input, also for email without an SMTP server.
  */
 export function readAddress(
   { config }: Pick<Context, 'config'>,
@@ -60,8 +59,18 @@ export function readAddress(
   if (!parsed.success) {
     throw invalid(parsed.error.issues.map(({ path, message }) => ({ path: [key, ...path.map(String)], message })))
   }
-  const { url } = parsed.data
-  if (url !== null && !isAllowedUrl(url, config.ALLOW_PRIVATE_NETWORKS))
-    throw invalid([{ path: [key], message: `must be at a public host; ${PRIVATE_NETWORKS_HINT}` }])
   return { kind, ...parsed.data }
+}
+
+/**
+ * Checks that an organization may reach the host of an address that it chose.
+ * @throws Invalid with the path of the input.
+ */
+export async function requireReachableAddress(
+  ctx: Context,
+  organizationId: string,
+  { kind, url }: Pick<AlertAddress, 'url'> & { readonly kind: AlertChannelKind },
+): Promise<void> {
+  const path = addressKeys.filter((key) => kindByKey[key] === kind)
+  if (url !== null) await requireReachableUrl(ctx, url, path, organizationId)
 }

@@ -22,7 +22,14 @@ import { newSecret } from '../notification/subscriber/token.ts'
 import { countMembers } from '../people/membership.ts'
 import { findOwned, requireDistinct, requireServices } from '../status/ownership.ts'
 import type { AddressInput } from './channel-address.ts'
-import { addressFields, addressKeys, hasAddress, kindByKey, readAddress } from './channel-address.ts'
+import {
+  addressFields,
+  addressKeys,
+  hasAddress,
+  kindByKey,
+  readAddress,
+  requireReachableAddress,
+} from './channel-address.ts'
 import type { AlertingContext } from './context.ts'
 import { sealedAddress, sealedSecret } from './message.ts'
 import type { QuietTimes } from './quiet-hours.ts'
@@ -92,14 +99,14 @@ const channelEdit = z.object({ id: z.string(), name: nameText.optional(), versio
 export async function createAlertChannel(ctx: AlertingContext, input: unknown): Promise<AlertChannel> {
   const organizationId = requireScope(ctx, 'WRITE')
   const given = validate(newChannel, input)
-  const { kind, data, label, destination } = readAddress(ctx, given)
+  const address = readAddress(ctx, given)
+  const { kind, data, label, destination } = address
   return change(ctx, organizationId, async (tx) => {
     const tier = await tierOf(tx, organizationId)
     const limit = maxChannels[tier]
     if ((await tx.db.alertChannel.count({ where: { organizationId } })) >= limit)
       throw new TierLimitReached(`The ${tier} tier allows ${limit} alert channels, and all are in use.`, limit)
-    if (kind === 'MAIL') await requireUnblocked({ ...tx, seal: ctx.seal }, organizationId, label)
-    if (kind === 'PUSH') await requireMembers(tx, organizationId, data)
+    await requireUsable({ ...tx, seal: ctx.seal }, organizationId, address)
     const id = newId('AlertChannel')
     const organization = await readOrganization(tx, organizationId)
     const chosen = await chosenSettings(tx, organizationId, id, given, organization.timeZone)
@@ -137,13 +144,12 @@ export async function updateAlertChannel(ctx: AlertingContext, input: unknown): 
     const before = await ownChannel(tx, organizationId, id)
     requireVersion(before, version)
     if (address !== null) requireSameKind(before, address.kind, given)
-    if (address?.kind === 'MAIL') await requireUnblocked({ ...tx, seal: ctx.seal }, organizationId, address.label)
-    if (address?.kind === 'PUSH') await requireMembers(tx, organizationId, address.data)
+    const isReplaced = address !== null && !leadsTo(ctx, before, address.data)
+    if (isReplaced) await requireUsable({ ...tx, seal: ctx.seal }, organizationId, address)
     const { timeZone } = await readOrganization(tx, organizationId)
     const chosen = { name, ...(await chosenSettings(tx, organizationId, id, given, timeZone)) }
     const changed = changedFields(before, chosen)
     if (address === null && changed.length === 0) return [before]
-    const isReplaced = address !== null && !leadsTo(ctx, before, address.data)
     const fields = [
       ...changed.flatMap((column) => ownValue(fieldsOf, column) ?? column),
       ...(isReplaced ? [keyOf(before)] : []),
@@ -322,6 +328,20 @@ function requireSameKind(before: AlertChannel, kind: AlertChannel['kind'], given
   throw invalid([
     { path: [key], message: `must not be given: this channel is of kind ${before.kind}, which cannot change` },
   ])
+}
+
+/**
+ * Checks a new address of an organization.
+ * @throws Invalid for a blocked mailbox and a host that it may not reach. @throws NotFound for a person outside of it.
+ */
+async function requireUsable(
+  ctx: Context & Pick<AlertingContext, 'seal'>,
+  organizationId: string,
+  address: ReturnType<typeof readAddress>,
+): Promise<void> {
+  await requireReachableAddress(ctx, organizationId, address)
+  if (address.kind === 'MAIL') await requireUnblocked(ctx, organizationId, address.label)
+  if (address.kind === 'PUSH') await requireMembers(ctx, organizationId, address.data)
 }
 
 /** @throws Invalid for a mailbox that complained about our email, or whose email bounced. */

@@ -1,4 +1,5 @@
 import type { Logger } from 'pino'
+import { createPrivateTargetCheck } from '../account/private-targets/check.ts'
 import { createQuota } from '../account/quota.ts'
 import { scheduleBackups } from '../backup/schedule.ts'
 import { createBtcpay } from '../billing/btcpay.ts'
@@ -56,7 +57,9 @@ export async function createParts(options: PartsOptions, closers: Closers) {
   const billing = { tokens, btcpay: btcpayOf(config, checker.lookup.dns, log) }
   site.hasPayments = billing.btcpay !== null || offeredTiers(config, 'FREE').length > 0
   const ctx = systemContext({ config, db, now, log, billing, site })
-  const tools = probeTools({ config, checker, now, log, tracer })
+  const privateTargets = await createPrivateTargetCheck({ database, config, log })
+  closers.push(() => privateTargets.close())
+  const tools = probeTools({ allowPrivate: privateTargets.allows, config, checker, now, log, tracer })
   const usage = createQuota(database.pool)
   const runsJobs = config.ROLE !== 'web'
   const backups = runsJobs ? scheduleBackups(config, now) : null
@@ -76,6 +79,7 @@ export async function createParts(options: PartsOptions, closers: Closers) {
     site,
     mailer,
     billing,
+    privateTargets,
     tools,
     rate,
     usage,
@@ -106,14 +110,14 @@ function startChecker(
 
 /** Returns the tools of probes, which resolve names with the checker's DNS client. */
 function probeTools({
+  allowPrivate,
   config,
   checker,
   now,
   log,
   tracer,
-}: Pick<PartsOptions, 'config' | 'now' | 'log' | 'tracer'> & { readonly checker: Checker }): ProbeTools {
+}: Pick<PartsOptions, 'config' | 'now' | 'log' | 'tracer'> & Pick<ProbeTools, 'allowPrivate' | 'checker'>): ProbeTools {
   const { dns } = checker.lookup
-  const allowPrivate = config.ALLOW_PRIVATE_NETWORKS
   const outbound = createOutbound({ dns, allowPrivate, rate: createAddressRateLimiter() })
   return {
     outbound,

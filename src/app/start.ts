@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { Logger } from 'pino'
 import { createOperatorToken } from '../account/operator.ts'
+import { countPermitted, readPrivateTargets } from '../account/private-targets/permission.ts'
 import { serveChanges } from '../backup/change-feed.ts'
 import { serveSnapshots } from '../backup/snapshot.ts'
 import type { Blacklist } from '../blacklist/list.ts'
@@ -110,7 +111,7 @@ async function compose(options: Options, closers: Closers, stop: () => Promise<r
   const now = options.now ?? (await clockOf(database, log, closers))
   const parts = await createParts({ ...options, now, database, tracer }, closers)
   const { ctx, seal, checker, geo, site, mailer, billing, tools, usage, backups, configurationFile } = parts
-  const { metrics, agenda } = parts
+  const { privateTargets, metrics, agenda } = parts
   const newOperatorToken = await createOperatorToken(ctx)
   const setupToken = config.ROLE === 'worker' ? null : await createSetupToken(ctx)
   const monitoring = await startMonitoring({ ctx, database, seal, tools, metrics, agenda })
@@ -132,6 +133,7 @@ async function compose(options: Options, closers: Closers, stop: () => Promise<r
     mailer,
     usage,
     tools,
+    privateTargets,
     billing,
     backups,
     configurationFile,
@@ -140,6 +142,10 @@ async function compose(options: Options, closers: Closers, stop: () => Promise<r
       database,
       checker,
       readMailRefusal: async () => (await readMailState(ctx)).refusal,
+      readPrivateTargets: async () => ({
+        ...(await readPrivateTargets(ctx, null)),
+        organizations: await countPermitted(ctx),
+      }),
       readiness,
       site,
       now: options.now ?? machineClock,

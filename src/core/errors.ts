@@ -59,6 +59,8 @@ export interface Issue {
   readonly message: string
   /** The line in the input text, from 1; absent: the input is not a text. */
   readonly line?: number
+  /** The kind, for callers that react to it: the target is in a private network, which the operator can allow. */
+  readonly kind?: 'PRIVATE_TARGET'
 }
 
 /** An expected failure, with a message for the caller. */

@@ -14,6 +14,8 @@ import type { Finding } from './finding.ts'
 import { found, worstFirst } from './finding.ts'
 import { examineLists, listStates } from './lists.ts'
 import { examineMail } from './mail.ts'
+import type { PrivateTargetState } from './private-targets.ts'
+import { examinePrivateTargets } from './private-targets.ts'
 import { readinessFindings } from './readiness.ts'
 import { examineAddress, examineProxy } from './route.ts'
 import { examineWebsocket } from './websocket.ts'
@@ -35,11 +37,16 @@ export interface Diagnosis {
 }
 
 interface Parts {
-  readonly config: Pick<Config, 'SMTP_URL' | 'DNS_SERVERS' | 'DATA_DIR' | 'TRUST_PROXY' | 'RDAP_BOOTSTRAP_URL'>
+  readonly config: Pick<
+    Config,
+    'SMTP_URL' | 'DNS_SERVERS' | 'DATA_DIR' | 'TRUST_PROXY' | 'RDAP_BOOTSTRAP_URL' | 'SIGNUP'
+  >
   readonly database: Pick<DatabaseHandle, 'pool' | 'kind'>
   readonly checker: Checker
   /** Returns what the mail server said when it last refused our email, if it still does; null: nothing. */
   readonly readMailRefusal: () => Promise<string | null>
+  /** Returns who may reach private networks. */
+  readonly readPrivateTargets: () => Promise<PrivateTargetState>
   /** Returns the states of all parts, as `/readyz` does. */
   readonly readiness: () => Promise<{ readonly checks: Readonly<Record<string, string>> }>
   /** Pass the original object, because its address may be set only once the server listens. */
@@ -78,6 +85,9 @@ export function createDiagnosis(parts: Parts): Diagnosis {
       part('database', () => examineDatabase(pool, now, kind === 'embedded')),
       part('mail', async () => [await examineMail(config.SMTP_URL, parts.readMailRefusal)]),
       part('lists', async () => [examineLists(listStates(checker), config.DNS_SERVERS)]),
+      part('private targets', async () => [
+        examinePrivateTargets(await parts.readPrivateTargets(), config.SIGNUP === 'open'),
+      ]),
       part('disk', async () => present(await examineDisk(config.DATA_DIR))),
       part('clock', async () => present(await examineInternetTime(config.RDAP_BOOTSTRAP_URL, now))),
       part('websocket', async () => [await examineWebsocket(site.baseUrl)]),

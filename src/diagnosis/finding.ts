@@ -286,6 +286,21 @@ const kinds = {
     ({ free, directory }) => `${directory} has only ${free} GiB of free space.`,
     'Free some space, or move DATA_DIR to a larger disk.',
   ),
+  PRIVATE_TARGETS_OK: fine<{ readonly organizations: number }>('private targets', ({ organizations }) =>
+    organizations === 0
+      ? 'No organization may reach private networks.'
+      : `${organizations} ${organizations === 1 ? 'organization' : 'organizations'} may reach private networks.`,
+  ),
+  PRIVATE_TARGETS_FOR_ALL: fine<{ readonly how: string }>(
+    'private targets',
+    ({ how }) => `All organizations may reach private networks and this machine (${how}).`,
+  ),
+  PRIVATE_TARGETS_FOR_STRANGERS: problem<{ readonly how: string }>(
+    'warning',
+    'private targets',
+    ({ how }) => `Anyone can create an organization, and all may reach private networks and this machine (${how}).`,
+    'Allow private targets for single organizations, at /console/operator/organizations, or set SIGNUP=closed.',
+  ),
   EXAMINATION_FAILED: problem<{ readonly part: string } & Why>(
     'warning',
     '',

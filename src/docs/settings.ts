@@ -107,7 +107,10 @@ const documented: Readonly<Record<Name, SettingDoc>> = {
     meaning: 'Tier of organizations without a paid tier: `free`, `pro` or `team`.',
     otherwise: '`team`; `free` once a payment link is set',
   },
-  ALLOW_PRIVATE_NETWORKS: { meaning: '`true`: monitors and webhooks may reach private and loopback addresses.' },
+  ALLOW_PRIVATE_NETWORKS: {
+    meaning:
+      '`true`: monitors and webhooks of all organizations may reach private and loopback addresses. The operator can also allow it in the console, for one organization or for all, without a restart.',
+  },
   RDAP_BOOTSTRAP_URL: {
     meaning:
       'Address of the list of registries that answer for domains (RFC 9224). Monitors of domains read it once a day.',

@@ -14,6 +14,7 @@ import { probeResult } from '../../src/monitoring/result/probe-result.ts'
 import { createResultWriter } from '../../src/monitoring/result/result-writer.ts'
 import { readWatches } from '../../src/monitoring/watch/due-watch.ts'
 import { nextSlot } from '../../src/monitoring/watch/next-due.ts'
+import { open } from '../support/private-targets.ts'
 import { temporaryDirectory } from '../support/scratch.ts'
 import { ownDatabase } from './postgres.ts'
 import { line, title, verdict } from './report.ts'
@@ -152,7 +153,7 @@ const log = pino({ level: 'silent' })
 async function addMonitors({ prisma: db }: DatabaseHandle, dataDir: string, count: number, port: number) {
   const config = readConfig({ ...settings, DATA_DIR: dataDir })
   const seal = await openSecretBox({ config, db })
-  const configuration = readOptions({ config }, { http: { url: `http://127.0.0.1:${port}/health` } })
+  const configuration = readOptions(open, { http: { url: `http://127.0.0.1:${port}/health` } })
   const now = new Date()
   const begin = new Date(now.getTime() + head * 1000)
   const watches: string[] = []

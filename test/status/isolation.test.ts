@@ -120,7 +120,8 @@ const readers: Record<Reader, Record<string, string>> = {
     Organization: `id name slug contactEmail timeZone tier checkPlan checkPlanUntil createdAt deletedAt deletionAt cursor eventsSince usage apiKeys
       description accentColor logoUrl links uptimeSource languages defaultLanguage customDomain domain version statusPage pages
       services serviceGroups incidents maintenances maintenanceSeries monitors subscribers deliveries events billing members
-      alertChannels alerts integrations alertIntegrations templates configuration managedObject objectives uptimeCorrections`,
+      alertChannels alerts integrations alertIntegrations templates configuration managedObject objectives uptimeCorrections privateTargets`,
+    PrivateTargets: 'allowed forOrganization forAll byEnvironment',
     Integration:
       'id name kind url rules paths checksSignatures bodies fullBody received lastReceivedAt version createdAt',
     IntegrationPaths: 'title text key state resolvedValues severity link labels',
@@ -274,10 +275,10 @@ const readers: Record<Reader, Record<string, string>> = {
     RevokeSessionPayload: 'id',
   },
   operator: {
-    Query: 'unmatchedPayments organizations diagnosis',
+    Query: 'unmatchedPayments organizations diagnosis privateTargets',
     Finding: 'code subject severity message fix',
     Mutation:
-      'createOrganization restoreOrganization setTier setCheckPlan assignPayment reportBounce liftSuppression addOwner createPasswordResetLink',
+      'createOrganization restoreOrganization setTier setCheckPlan setPrivateTargets assignPayment reportBounce liftSuppression addOwner createPasswordResetLink',
     PaymentEvent:
       'id provider type createdAt receivedAt subscriptionId amount currency email reason organizationId assignedAt',
     CreatePasswordResetLinkPayload: 'url',
@@ -972,6 +973,7 @@ function sampleOf(path: string): unknown {
     domain: `host-${slugs}.example`,
     version: 1,
     force: true,
+    allowed: true,
     notifySubscribers: false,
     own: false,
     startsAt: hours(-1),

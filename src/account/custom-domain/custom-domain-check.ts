@@ -64,7 +64,7 @@ async function checkDomain(ctx: Context, tools: VerificationTools, id: string, l
 async function findProof(
   { config }: Pick<Context, 'config'>,
   { dns, outbound }: VerificationTools,
-  domain: Pick<CustomDomain, 'name' | 'token'>,
+  domain: Pick<CustomDomain, 'name' | 'token' | 'organizationId'>,
 ): Promise<ProofResult> {
   if (domainProblem(config.BASE_URL ?? 'http://localhost', domain.name) !== null) return 'FORBIDDEN'
   const { record, file } = challengeOf(domain)
@@ -72,7 +72,7 @@ async function findProof(
   if (answer.kind === 'answer' && answer.values.some((value) => matchesToken(value, record.value))) return 'TXT'
   const fetched = await outbound.request(
     { url: file.url, maxRedirects: 3, maxBodyBytes: MAX_BYTES, verify: false },
-    { timeoutMs: FETCH_TIMEOUT },
+    { timeoutMs: FETCH_TIMEOUT, owner: domain.organizationId },
   )
   if (fetched.kind === 'answer') {
     // After a redirect to another host, the file would prove that host.

@@ -1,7 +1,10 @@
+import { Invalid } from '../../core/errors.ts'
+import { invalid } from '../../core/validation.ts'
 import type { FormState } from '../../http/page/form.tsx'
 import { FormProblem, fieldProblem, InputField } from '../../http/page/form.tsx'
 import type { TargetReading } from '../../monitoring/schedule/watch-target.ts'
 import { parseWatchTarget, watchTarget } from '../../monitoring/schedule/watch-target.ts'
+import { PrivateTargetsOffer } from './frame/private-targets.tsx'
 import type { Screen, Screens } from './frame/screen.tsx'
 
 /** Adds the first screen, which asks what to monitor. One field creates service, monitor and page. */
@@ -11,9 +14,15 @@ export function startScreens({ form }: Screens): void {
     const reading = readingIn(fields)
     if (reading === null && screen.may('WRITE') && parseWatchTarget(target, 'target').orWebsite !== undefined)
       return showStart(screen, { fields, problem: null })
-    await watchTarget(screen.ctx, target, reading ?? 'connection')
+    await watchTarget(screen.ctx, target, reading ?? 'connection').catch(refuseTarget)
     return 'now'
   })
+}
+
+/** Shows the problems of a monitor at the only field. @throws always. */
+function refuseTarget(error: unknown): never {
+  if (!(error instanceof Invalid)) throw error
+  throw invalid(error.issues.map((issue) => ({ ...issue, path: ['target'] })))
 }
 
 /** Returns how to read a port without a usual use; null: the person has not said. */
@@ -62,6 +71,7 @@ function showStart(screen: Screen, state: FormState): Response {
         </button>{' '}
         <a href={screen.path('now')}>Skip</a>
       </p>
+      <PrivateTargetsOffer {...{ screen, state }} />
       {screen.may('ADMIN') ? (
         <p>
           Do you use another tool? <a href={screen.path('import')}>Import from it</a>

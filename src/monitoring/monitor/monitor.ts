@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { z } from 'zod'
 import { requireDeletable, requireUnlocked } from '../../account/managed-object.ts'
+import { privateTargetRule } from '../../account/private-targets/rule.ts'
 import { tierOf } from '../../account/tier.ts'
 import { requireScope } from '../../core/access.ts'
 import { yieldAfterTimeSlice } from '../../core/concurrency/time-slice.ts'
@@ -14,6 +15,7 @@ import { updateRows } from '../../database/update-rows.ts'
 import { change } from '../../event-log/change.ts'
 import type { NewEvent } from '../../event-log/event.ts'
 import type { Monitor, Tier } from '../../generated/prisma/client.ts'
+import type { PrivateTargetRule } from '../../network/outbound/destination-policy.ts'
 import { requireServices } from '../../status/ownership.ts'
 import type { MonitoringContext } from '../context.ts'
 import { leaveGroups, requireGroupMembers } from '../group/group-store.ts'
@@ -42,7 +44,7 @@ type MonitorContext = Context & Pick<MonitoringContext, 'seal'>
  */
 export async function createMonitor(ctx: MonitorContext, input: unknown): Promise<Monitor> {
   const organizationId = requireScope(ctx, 'WRITE')
-  const given = readNewMonitor(ctx, input)
+  const given = readNewMonitor(await privateTargetRule(ctx, organizationId), input)
   return change(ctx, organizationId, async (tx) => {
     const { monitors, events } = await insertMonitors({ ...tx, seal: ctx.seal }, organizationId, [given])
     return [await ownMonitor(tx, organizationId, onlyResult(monitors).id), ...events]
@@ -77,7 +79,7 @@ export async function updateMonitor(ctx: MonitorContext, input: unknown): Promis
     const tier = await tierOf(tx, organizationId)
     const settings = probeSettingsOf(given, { kind: before.kind, tier, before })
     const known = openOptions(ctx.seal, before)
-    const configuration = changeOptions(ctx, given, known)
+    const configuration = changeOptions(await privateTargetRule(tx, organizationId), given, known)
     const watchesOther = !isDeepStrictEqual(configuration, known)
     const hasOtherParents = dependsOnIds != null && (await setParents(tx, before, dependsOnIds))
     const changed = [
@@ -121,11 +123,12 @@ export async function updateMonitors(ctx: MonitorContext, inputs: readonly unkno
   await change(ctx, organizationId, async (tx) => {
     const known = await readMonitors(tx, organizationId, given)
     const tier = await tierOf(tx, organizationId)
+    const rule = await privateTargetRule(tx, organizationId)
     const rows: SimpleEdit[] = []
     for (const edit of given) {
       await yieldAfterTimeSlice(organizationId)
       const before = known.get(edit.id)
-      const row = before === undefined ? null : simpleEdit(ctx, before, edit, tier)
+      const row = before === undefined ? null : simpleEdit(ctx, before, edit, { tier, rule })
       if (row === null) await updateMonitor({ ...tx, seal: ctx.seal }, edit)
       else if (row.changed.length > 0) {
         await requireUnlocked(tx, organizationId, edit.id, row.changed)
@@ -157,14 +160,14 @@ function simpleEdit(
   ctx: MonitorContext,
   before: Monitor,
   { id, version, name = before.name, serviceId, agreement, dependsOnIds, ...given }: MonitorEdit,
-  tier: Tier,
+  { tier, rule }: { readonly tier: Tier; readonly rule: PrivateTargetRule },
 ): SimpleEdit | null {
   if (before.kind === 'HEARTBEAT' || dependsOnIds != null || hasChanges(before, { serviceId, agreement })) return null
   requireVersion(before, version)
   const settings = probeSettingsOf(given, { kind: before.kind, tier, before })
   const options = openOptions(ctx.seal, before)
   const isOften = settings.intervalSeconds < before.intervalSeconds
-  if (isOften || !isDeepStrictEqual(changeOptions(ctx, given, options), options)) return null
+  if (isOften || !isDeepStrictEqual(changeOptions(rule, given, options), options)) return null
   return { row: { id, name, ...settings }, changed: changedFields(before, { name, ...settings }) }
 }
 

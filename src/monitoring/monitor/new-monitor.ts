@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { tierLimits } from '../../account/limits.ts'
+import { privateTargetRule } from '../../account/private-targets/rule.ts'
 import { tierOf } from '../../account/tier.ts'
 import { requireScope } from '../../core/access.ts'
 import { yieldAfterTimeSlice } from '../../core/concurrency/time-slice.ts'
@@ -14,6 +15,7 @@ import { change } from '../../event-log/change.ts'
 import type { NewEvent } from '../../event-log/event.ts'
 import type { Monitor } from '../../generated/prisma/client.ts'
 import type { Tier } from '../../generated/prisma/enums.ts'
+import type { PrivateTargetRule } from '../../network/outbound/destination-policy.ts'
 import { findServiceIds, notFound } from '../../status/ownership.ts'
 import type { MonitoringContext } from '../context.ts'
 import { requireGroupMembers } from '../group/group-store.ts'
@@ -46,10 +48,10 @@ const newMonitor = z.object({
 
 type NewMonitor = ReturnType<typeof readNewMonitor>
 
-/** Validates the input of a new monitor. @throws Invalid. */
-export function readNewMonitor(ctx: Pick<Context, 'config'>, input: unknown) {
+/** Validates the input of a new monitor. @param rule whether its organization may reach private networks. @throws Invalid. */
+export function readNewMonitor(rule: PrivateTargetRule, input: unknown) {
   const valid = validate(newMonitor, input)
-  return { ...valid, configuration: readOptions(ctx, valid) }
+  return { ...valid, configuration: readOptions(rule, valid) }
 }
 
 /** An inserted monitor. */
@@ -58,10 +60,11 @@ type Inserted = Pick<Monitor, 'id' | 'organizationId' | 'name' | 'kind' | 'servi
 /** Creates monitors like `createMonitor`, in bulk. Returns the outcome of each input. */
 export async function createMonitors(ctx: MonitorContext, inputs: readonly unknown[]): Promise<Outcome<Inserted>[]> {
   const organizationId = requireScope(ctx, 'WRITE')
+  const rule = await privateTargetRule(ctx, organizationId)
   const given: Outcome<NewMonitor>[] = []
   for (const input of inputs) {
     await yieldAfterTimeSlice(organizationId)
-    given.push(outcomeOf(() => readNewMonitor(ctx, input)))
+    given.push(outcomeOf(() => readNewMonitor(rule, input)))
   }
   return change(ctx, organizationId, async (tx) => {
     const events: NewEvent[] = []

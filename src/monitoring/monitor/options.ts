@@ -1,11 +1,12 @@
+import { isDeepStrictEqual } from 'node:util'
 import { z } from 'zod'
-import type { Context } from '../../core/context.ts'
 import type { Issue } from '../../core/errors.ts'
 import { issueMessage } from '../../core/issue-message.ts'
 import type { SecretBox } from '../../core/secret-box.ts'
 import { atMostOne, exactlyOne, invalid } from '../../core/validation.ts'
 import type { Monitor, Prisma } from '../../generated/prisma/client.ts'
 import type { MonitorKind } from '../../generated/prisma/enums.ts'
+import type { PrivateTargetRule } from '../../network/outbound/destination-policy.ts'
 import { hostRefusals } from '../probe/host.ts'
 import type { KindRules } from '../probe/probe.ts'
 import type { DescribedKind, KindOptions } from './probe-kinds.ts'
@@ -54,25 +55,24 @@ export type OptionsInput = { readonly [K in OptionKey]?: unknown }
 
 /**
  * Validates the options of a new monitor, which must have exactly one kind. Null fields count as absent.
+ * @param rule whether its organization may reach private networks.
  * @throws Invalid `INVALID_INPUT` with the paths of the input, including when the target is not allowed.
  */
-export function readOptions({ config }: Pick<Context, 'config'>, input: OptionsInput): Configuration {
+export function readOptions(rule: PrivateTargetRule, input: OptionsInput): Configuration {
   const key = exactlyOne(keys, input)
-  return read(config, key, input[key])
+  const configuration = read(key, input[key])
+  return requireAllowed(key, configuration, refusalsOf(configuration, rule))
 }
 
 /**
  * Returns a monitor's options after an update: given options replace all options. A secret given as null (the value of
  * a header, a body, the text sent over TCP) is kept while its recipient stays the same. If it were kept for another
- * recipient, anyone who may edit a monitor could send its secrets to another server.
+ * recipient, anyone who may edit a monitor could send its secrets to another server. Options that stay the same are
+ * accepted even if the target is no longer allowed.
  * @throws Invalid like `readOptions`, when the options are of another kind, and when secrets would be kept for another
  * scheme, host or port.
  */
-export function changeOptions(
-  { config }: Pick<Context, 'config'>,
-  input: OptionsInput,
-  before: Configuration,
-): Configuration {
+export function changeOptions(rule: PrivateTargetRule, input: OptionsInput, before: Configuration): Configuration {
   const key = atMostOne(keys, input)
   if (key === null) return before
   if (optionKeys[key] !== before.kind) {
@@ -81,11 +81,12 @@ export function changeOptions(
     ])
   }
   const { input: completed, kept } = withKeptSecrets(input[key], before)
-  const after = read(config, key, completed)
+  const after = read(key, completed)
   if (kept.length > 0 && recipientOf(after) !== recipientOf(before)) {
     throw invalid(kept.map((path) => ({ path: [key, ...path], message: SECRET_NOT_KEPT })))
   }
-  return after
+  const isSame = isDeepStrictEqual(after, before)
+  return requireAllowed(key, after, isSame ? [] : refusalsOf(after, rule))
 }
 
 /** Returns the options to store. Secrets are sealed for this monitor only. */
@@ -145,17 +146,27 @@ export function redactOptions({ kind, options }: Pick<Monitor, 'kind' | 'options
 
 const SECRET_NOT_KEPT = 'must be sent again: a secret is kept only while the scheme, host, port and proxy stay the same'
 
-function read({ ALLOW_PRIVATE_NETWORKS }: Context['config'], key: OptionKey, input: unknown): Configuration {
+/** Parses the options of a kind. @throws Invalid. */
+function read(key: OptionKey, input: unknown): Configuration {
   const kind = optionKeys[key]
   const result = kindRules[kind].options.safeParse(withoutNulls(input), { error: issueMessage })
-  const within = (issues: readonly { path: readonly PropertyKey[]; message: string }[]) =>
-    invalid(issues.map(({ path, message }) => ({ path: [key, ...path.map(String)], message })))
-  if (!result.success) throw within(result.error.issues)
-  const configuration = configurationOf(kind, result.data)
-  const refusals = [...wireIssues(configuration), ...refusalsOf(configuration, ALLOW_PRIVATE_NETWORKS)]
-  if (refusals.length > 0) throw within(refusals)
+  if (result.success) return configurationOf(kind, result.data)
+  throw within(
+    key,
+    result.error.issues.map(({ path, message }) => ({ path: path.map(String), message })),
+  )
+}
+
+/** Returns options without refusals, and without texts that could become commands. @throws Invalid. */
+function requireAllowed(key: OptionKey, configuration: Configuration, refusals: readonly Issue[]): Configuration {
+  const issues = [...wireIssues(configuration), ...refusals]
+  if (issues.length > 0) throw within(key, issues)
   return configuration
 }
+
+/** Creates the error for issues in the options of a kind. */
+const within = (key: OptionKey, issues: readonly Issue[]) =>
+  invalid(issues.map((issue) => ({ ...issue, path: [key, ...issue.path] })))
 
 function parsed<K extends MonitorKind>(kind: K, options: unknown): Extract<Configuration, { kind: K }> {
   return configurationOf(kind, kindRules[kind].options.parse(options))
@@ -167,11 +178,11 @@ function configurationOf<K extends MonitorKind>(kind: K, options: unknown): Extr
 }
 
 /** Returns why a target is not allowed. Does not resolve names; the probe checks resolved addresses. */
-function refusalsOf({ kind, options }: Configuration, allowPrivate: boolean): Issue[] {
+function refusalsOf({ kind, options }: Configuration, rule: PrivateTargetRule): Issue[] {
   const { subject, target, refusals }: KindRules = kindRules[kind]
-  if (refusals) return refusals(options, allowPrivate)
+  if (refusals) return refusals(options, rule)
   const host = target(options)?.host
-  return host === undefined || subject === null ? [] : hostRefusals(subject, host, allowPrivate)
+  return host === undefined || subject === null ? [] : hostRefusals(subject, host, rule)
 }
 
 /** Removes fields that are null or undefined. */

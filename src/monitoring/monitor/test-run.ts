@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { privateTargetRule } from '../../account/private-targets/rule.ts'
 import { tierOf } from '../../account/tier.ts'
 import { requireScope } from '../../core/access.ts'
 import type { AttemptWindow } from '../../core/concurrency/attempt-window.ts'
@@ -63,7 +64,8 @@ export async function testOptions(ctx: MonitoringContext, input: unknown): Promi
   const organizationId = requireScope(ctx, 'WRITE')
   const { id, ...given } = validate(testInput, input)
   const before = id == null ? null : await ownMonitor(ctx, organizationId, id)
-  const configuration = before ? changeOptions(ctx, given, openOptions(ctx.seal, before)) : readOptions(ctx, given)
+  const rule = await privateTargetRule(ctx, organizationId)
+  const configuration = before ? changeOptions(rule, given, openOptions(ctx.seal, before)) : readOptions(rule, given)
   const { kind } = configuration
   const settings = await transaction(ctx, async (tx) => {
     const tier = await tierOf(tx, organizationId)

@@ -9,7 +9,8 @@ import { createDnsClient } from '../../network/dns/client.ts'
 import { createEdnsMemory } from '../../network/dns/edns-memory.ts'
 import type { DnsFailure, DnsResult, RecordType } from '../../network/dns/message.ts'
 import { queryTypes } from '../../network/dns/message.ts'
-import { mayReach, PRIVATE_NETWORKS_HINT } from '../../network/outbound/destination-policy.ts'
+import type { PrivateTargetRule } from '../../network/outbound/destination-policy.ts'
+import { allowsPrivate, noPrivateTargets, targetIssue } from '../../network/outbound/destination-policy.ts'
 import { isPublicName } from '../../network/public-name.ts'
 import { specialUseOf } from '../../network/special-use-name.ts'
 import type { ProbeResult } from '../result/probe-result.ts'
@@ -80,8 +81,12 @@ export const dns: Probe<typeof options> = {
   },
   refusals: dnsRefusals,
   run: async (given, run) => {
-    const [refused] = dnsRefusals(given, run.tools.allowPrivate)
-    if (refused) return probeResult('UNKNOWN', `Not queried: ${refused.path.join('.')} ${refused.message}`)
+    const refused = await refusalNow(given, run)
+    if (refused) {
+      const isPrivate = refused.kind === 'PRIVATE_TARGET'
+      const detail = isPrivate ? { isPrivateTarget: true as const } : null
+      return probeResult('UNKNOWN', `Not queried: ${refused.path.join('.')} ${refused.message}`, { detail })
+    }
     if (given.resolver !== undefined && !(await awaitResolverSlot(given.resolver, run))) {
       return probeResult('UNKNOWN', `Not queried: too many probes of the resolver ${given.resolver} at once`)
     }
@@ -94,33 +99,36 @@ export const dns: Probe<typeof options> = {
     const judged =
       asked.kind === 'none'
         ? noRecord(given, asked.nxdomain, latencyMs)
-        : judgeRecords(given, asked.values, latencyMs, run.tools.allowPrivate)
+        : ((await withheld(given, asked.values, run)) ?? judgeRecords(given, asked.values, latencyMs))
     if (judged.outcome === 'UP' && asked.expiry) return { ...judged, outcome: 'DEGRADED', message: asked.expiry }
     return lacksEdns(given, run) ? { ...judged, message: `${judged.message}${WITHOUT_EDNS}` } : judged
   },
 }
 
+/** Returns why the organization may not make this query now; undefined: it may. Asks for its permission only if needed. */
+async function refusalNow(given: DnsOptions, { tools, owner }: ProbeRun): Promise<Issue | undefined> {
+  const [refused] = dnsRefusals(given, noPrivateTargets)
+  if (refused?.kind !== 'PRIVATE_TARGET' || !(await allowsPrivate(tools.allowPrivate, owner))) return refused
+  return dnsRefusals(given, { ...noPrivateTargets, isAllowed: true })[0]
+}
+
 /**
  * Returns why valid options are not allowed: tenants may only query public DNS, and blacklists have a separate kind.
  */
-function dnsRefusals(given: DnsOptions, allowPrivate: boolean): Issue[] {
+function dnsRefusals(given: DnsOptions, rule: PrivateTargetRule): Issue[] {
   const asked = questionOf(given)
   const { resolver = '' } = given
   const encrypted = parseEncryptedResolver(resolver)
-  if (encrypted) return hostRefusals('resolver', encrypted.host, allowPrivate)
+  if (encrypted) return hostRefusals('resolver', encrypted.host, rule)
   const server = parseDnsServer(resolver)
-  if (server !== null) {
-    return mayReach(server.address, allowPrivate)
-      ? []
-      : [{ path: ['resolver'], message: `must be a public address; ${PRIVATE_NETWORKS_HINT}` }]
-  }
+  if (server !== null) return hostRefusals('resolver', server.address, rule)
   const special = specialUseOf(asked)
   if (special?.isLocal === false)
     return [{ path: ['name'], message: `must be a public name, unless you name a resolver: ${special.reason}` }]
-  if (!allowPrivate && !isPublicName(asked)) {
+  if (!rule.isAllowed && !isPublicName(asked)) {
     const reason = special === null ? '' : `: ${special.reason}`
-    const message = `must be a public name, unless you name a resolver${reason}; ${PRIVATE_NETWORKS_HINT}`
-    return [{ path: ['name'], message }]
+    const message = `must be a public name, unless you name a resolver${reason}`
+    return [targetIssue(['name'], message, { isPrivate: true, rule })]
   }
   // Blacklists limit our queries per day. Only blacklist checks count them.
   const list = lists.find(({ publicZone }) => `.${asked}`.endsWith(`.${publicZone}`))
@@ -265,19 +273,17 @@ function noRecord({ name: given, recordType }: DnsOptions, nxdomain: boolean, la
   return probeResult('DOWN', message, { latencyMs, detail: { answers: [] } })
 }
 
-function judgeRecords(
-  given: DnsOptions,
-  values: readonly string[],
-  latencyMs: number,
-  allowPrivate: boolean,
-): ProbeResult {
+/** Returns the result for addresses of our resolvers' network that the organization may not see; null: it may. */
+async function withheld(given: DnsOptions, values: readonly string[], { tools, owner }: ProbeRun) {
+  const { name: subject, recordType, resolver } = given
+  if (resolver !== undefined || !families[recordType] || !values.some(isPrivate)) return null
+  if (await allowsPrivate(tools.allowPrivate, owner)) return null
+  const message = `${subject} resolves to private addresses, which are only compared if you name a resolver`
+  return probeResult('UNKNOWN', `${message}; ${noPrivateTargets.hint}`, { detail: { isPrivateTarget: true } })
+}
+
+function judgeRecords(given: DnsOptions, values: readonly string[], latencyMs: number): ProbeResult {
   const { name: subject, recordType, expected, match, degradedAboveMs } = given
-  if (given.resolver === undefined && !allowPrivate && families[recordType] && values.some(isPrivate)) {
-    return probeResult(
-      'UNKNOWN',
-      `${subject} resolves to private addresses, which are only compared if you name a resolver`,
-    )
-  }
   const has = new Map(values.map((value) => [comparable(recordType, value), shorten(value)]))
   const wanted = new Map(expected.map((value) => [comparable(recordType, value), shorten(value)]))
   const found = new Set([...has.keys()].flatMap((key) => [key, withoutPreference(recordType, key)]))

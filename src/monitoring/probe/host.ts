@@ -1,7 +1,8 @@
 import { z } from 'zod'
 import type { Issue } from '../../core/errors.ts'
 import { trimmedText } from '../../core/validation.ts'
-import { mayReach, PRIVATE_NETWORKS_HINT } from '../../network/outbound/destination-policy.ts'
+import type { PrivateTargetRule } from '../../network/outbound/destination-policy.ts'
+import { isMetadataName, reachOf, targetIssue } from '../../network/outbound/destination-policy.ts'
 import { hostProblem, readHost } from '../../network/outbound/host.ts'
 import type { Failure } from '../../network/outbound/outbound.ts'
 import { specialUseOf } from '../../network/special-use-name.ts'
@@ -22,18 +23,22 @@ export const hostText = trimmedText(1024).transform((text, ctx) => {
  * Returns why a host is not allowed. Does not resolve its name; the probe checks resolved addresses.
  * @param throughProxy whether a proxy resolves the name, which may know other names than we do, such as those of Tor.
  */
-export function hostRefusals(member: string, text: string, allowPrivate: boolean, throughProxy = false): Issue[] {
+export function hostRefusals(member: string, text: string, rule: PrivateTargetRule, throughProxy = false): Issue[] {
   const host = readHost(text)
   const special = host?.kind === 'name' && !throughProxy ? specialUseOf(host.name) : null
-  if (special !== null && (!special.isLocal || !allowPrivate)) {
-    const hint = special.isLocal ? `; ${PRIVATE_NETWORKS_HINT}` : ''
-    return [{ path: [member], message: `must be a public name: ${special.reason}${hint}` }]
+  if (special !== null && (!special.isLocal || !rule.isAllowed)) {
+    const message = `must be a public name: ${special.reason}`
+    return [targetIssue([member], message, { isPrivate: special.isLocal, rule })]
   }
-  const refused =
-    (host?.kind === 'address' && !mayReach(host.address, allowPrivate)) ||
-    (host?.kind === 'this machine' && !allowPrivate)
-  const why = allowPrivate ? '' : `; ${PRIVATE_NETWORKS_HINT}`
-  return refused ? [{ path: [member], message: `must be a public address${why}` }] : []
+  const reach = reachOfHost(host)
+  if (reach === 'public' || (reach === 'private' && rule.isAllowed)) return []
+  return [targetIssue([member], 'must be a public address', { isPrivate: reach === 'private', rule })]
+}
+
+function reachOfHost(host: ReturnType<typeof readHost>) {
+  if (host?.kind === 'address') return reachOf(host.address)
+  if (host?.kind === 'this machine') return 'private'
+  return host !== null && isMetadataName(host.name) ? 'never' : 'public'
 }
 
 /**
@@ -43,11 +48,13 @@ export function hostRefusals(member: string, text: string, allowPrivate: boolean
 export function unreachableResult(host: string, failure: Failure, now: Date): ProbeResult {
   const { reason, fault, phases, address, certificate } = failure
   const message = (reason === 'certificate' ? expired(certificate, host, now) : null) ?? failure.message
-  const unknown = fault === 'ours' || reason === 'forbidden' || reason === 'invalid'
+  const isPrivate = reason === 'private'
+  const unknown = fault === 'ours' || isPrivate || reason === 'forbidden' || reason === 'invalid'
   const detail = {
     phases,
     ...(address !== null && { address }),
     ...(certificate !== null && { certificateEndsAt: certificate.validTo.toISOString() }),
+    ...(isPrivate && { isPrivateTarget: true as const }),
   }
   return probeResult(unknown ? 'UNKNOWN' : 'DOWN', message, { detail, suspect: fault === 'unclear' ? host : null })
 }

@@ -4,6 +4,7 @@ import type { Issue } from '../../core/errors.ts'
 import { issueMessage } from '../../core/issue-message.ts'
 import { parseUrl } from '../../core/url.ts'
 import { cappedText, trimmedText } from '../../core/validation.ts'
+import type { PrivateTargetRule } from '../../network/outbound/destination-policy.ts'
 import { urlHostProblem } from '../../network/outbound/host.ts'
 import { certificateDays } from './certificate-expiry.ts'
 import { commonOptions } from './common.ts'
@@ -239,21 +240,19 @@ export type HttpOptions = z.output<typeof httpOptions>
 /** Returns the issues of addresses that are not allowed, and of missing secrets. */
 export function httpRefusals(
   { url, clientCertificate: own, oauth: token, proxy: via }: HttpOptions,
-  allowPrivate: boolean,
+  rule: PrivateTargetRule,
 ): Issue[] {
-  const issues = hostRefusals('url', new URL(url).hostname, allowPrivate, via !== undefined)
-  const proxyIssues = via ? hostRefusals('url', new URL(via.url).hostname, allowPrivate) : []
-  issues.push(...proxyIssues.map(({ message }) => ({ path: ['proxy', 'url'], message })))
+  const issues = hostRefusals('url', new URL(url).hostname, rule, via !== undefined)
+  const proxyIssues = via ? hostRefusals('url', new URL(via.url).hostname, rule) : []
+  issues.push(...proxyIssues.map((issue) => ({ ...issue, path: ['proxy', 'url'] })))
   if (own?.key === '') issues.push({ path: ['clientCertificate', 'key'], message: 'must not be empty' })
   if (token === undefined) return issues
   if (token.clientSecret === '') issues.push({ path: ['oauth', 'clientSecret'], message: 'must not be empty' })
   const { origin, hostname, port, protocol } = new URL(token.tokenUrl)
   const path = ['oauth', 'tokenUrl']
-  issues.push(
-    ...hostRefusals('tokenUrl', hostname, allowPrivate, via !== undefined).map(({ message }) => ({ path, message })),
-  )
+  issues.push(...hostRefusals('tokenUrl', hostname, rule, via !== undefined).map((issue) => ({ ...issue, path })))
   // Restricted, because the quota that prevents port scans does not count the port of the token URL.
-  const isUsual = allowPrivate || (protocol === 'https:' && port === '') || origin === new URL(url).origin
+  const isUsual = rule.isAllowed || (protocol === 'https:' && port === '') || origin === new URL(url).origin
   if (!isUsual) issues.push({ path, message: 'must be an https:// URL without a port, or on the host of the URL' })
   return issues
 }

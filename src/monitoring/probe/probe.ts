@@ -7,6 +7,7 @@ import type { Clock } from '../../core/time.ts'
 import type { MonitorKind, MonitorState } from '../../generated/prisma/enums.ts'
 import type { DestinationLimiter } from '../../network/destination-limiter.ts'
 import type { DnsClient } from '../../network/dns/client.ts'
+import type { PrivateTargetPolicy, PrivateTargetRule } from '../../network/outbound/destination-policy.ts'
 import type { Outbound } from '../../network/outbound/outbound.ts'
 import type { PortUse } from '../../network/outbound/port-policy.ts'
 import type { RdapClient } from '../../network/outbound/rdap.ts'
@@ -22,8 +23,8 @@ export interface ProbeTools {
   readonly rdap: RdapClient
   /** Limits the probes that all organizations together send to one third party. */
   readonly limiter: DestinationLimiter
-  /** The setting `ALLOW_PRIVATE_NETWORKS`. */
-  readonly allowPrivate: boolean
+  /** Which organizations may reach private networks. */
+  readonly allowPrivate: PrivateTargetPolicy
   readonly now: Clock
   readonly log: Logger
   /** The tracer; null or absent: probes are not traced. */
@@ -80,7 +81,7 @@ export interface KindRules<O extends z.ZodType = z.ZodType> {
    */
   sentTexts?(options: z.output<O>): unknown
   /** Returns why the target is not allowed, without resolving names. Absent: only private targets are not allowed. */
-  refusals?(options: z.output<O>, allowPrivate: boolean): Issue[]
+  refusals?(options: z.output<O>, rule: PrivateTargetRule): Issue[]
   /**
    * The paths of options that are sealed and never shown. `*` stands for the items of a list, which are matched by
    * name.

@@ -10,6 +10,8 @@ export interface ProbeDetail {
   readonly status?: number
   /** When the first certificate expires, as ISO 8601. */
   readonly certificateEndsAt?: string
+  /** The target is in a private network that the organization may not reach. */
+  readonly isPrivateTarget?: true
   /** What the server does that its protocol forbids, or that other clients refuse. It is no failure. */
   readonly note?: string
   /** The records of a DNS response. */

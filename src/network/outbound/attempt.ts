@@ -31,6 +31,8 @@ export interface Attempt {
   readonly started: number
   /** Who asks (`Limits`); undefined: we. */
   readonly owner: string | undefined
+  /** Whose permission for private networks holds: the owner's, if the owner chose the destination; null: no one's. */
+  readonly responsible: string | null
   /** How long the attempt has been paused, and how long it may still be paused, in milliseconds. */
   pausedMs: number
   maxPauseMs: number
@@ -46,7 +48,7 @@ const MAX_WAIT_MS = 5 * SECOND
  * the failure. Any other error is a bug and is rethrown.
  */
 export async function attempt<T>(
-  { timeoutMs, signal, waitMs = MAX_WAIT_MS, owner }: Limits,
+  { timeoutMs, signal, waitMs = MAX_WAIT_MS, owner, chosenBy = 'owner' }: Limits,
   work: (attempt: Attempt) => Promise<T>,
 ): Promise<T | Failure> {
   const ending = new AbortController()
@@ -65,6 +67,7 @@ export async function attempt<T>(
     signal: ending.signal,
     started: resumedAt,
     owner,
+    responsible: chosenBy === 'owner' ? (owner ?? null) : null,
     pausedMs: 0,
     maxPauseMs: waitMs,
     async pauseDuring(work) {
@@ -105,14 +108,14 @@ export function phasesOf({ phases, started, pausedMs }: Attempt): Phases {
   return { ...phases, total: hundredths(performance.now() - started - pausedMs) }
 }
 
-/** Runs the work of a phase and adds its duration to the phase. */
+/** Runs the work of a phase and adds its duration, without pauses, to the phase. */
 export async function inPhase<T>(state: Attempt, phase: Phase, awaited: string, work: () => Promise<T>): Promise<T> {
   state.awaited = awaited
-  const started = performance.now()
+  const started = performance.now() - state.pausedMs
   try {
     return await work()
   } finally {
-    state.phases[phase] = hundredths((state.phases[phase] ?? 0) + performance.now() - started)
+    state.phases[phase] = hundredths((state.phases[phase] ?? 0) + performance.now() - state.pausedMs - started)
   }
 }
 

@@ -2,7 +2,7 @@ import type { Socket } from 'node:net'
 import type { AddressRateLimiter } from '../address-rate.ts'
 import type { DnsClient } from '../dns/client.ts'
 import { type Attempt, awaiting, inPhase, Stop } from './attempt.ts'
-import { mayReach } from './destination-policy.ts'
+import { allowsPrivate, isMetadataName, type PrivateTargetPolicy } from './destination-policy.ts'
 import { type Dialled, dial, rateLimited } from './dial.ts'
 import { readHost } from './host.ts'
 import type { ConnectTarget, OutboundRequest, Prelude, Resolved } from './outbound.ts'
@@ -10,7 +10,7 @@ import { type PortUse, portRefusal } from './port-policy.ts'
 import type { ProxyServer } from './proxy.ts'
 import { isHttpProxy, openTunnel, proxyAddress, proxyFailure } from './proxy.ts'
 import type { Hop } from './redirect.ts'
-import { resolve } from './resolve.ts'
+import { requireReachable, resolve } from './resolve.ts'
 import { secure } from './secure.ts'
 import { createTlsThreads } from './tls-threads.ts'
 
@@ -30,22 +30,35 @@ export interface Connector {
 /** Creates the connector of an outbound client from the client's settings. */
 export function createConnector(settings: {
   readonly dns: DnsClient
-  readonly allowPrivate: boolean
+  readonly allowPrivate: PrivateTargetPolicy
   readonly ca?: string | undefined
   readonly rate: AddressRateLimiter
   readonly proxiesResolve?: boolean
 }): Connector {
-  const { rate, proxiesResolve = settings.allowPrivate } = settings
+  const { dns, rate } = settings
   const tlsThreads = createTlsThreads({ ca: settings.ca })
 
+  /** Returns whether an attempt may reach private networks now. The time that this takes is not the target's. */
+  async function mayReachPrivate(state: Attempt): Promise<boolean> {
+    try {
+      return await state.pauseDuring(() => allowsPrivate(settings.allowPrivate, state.responsible))
+    } catch {
+      throw new Stop('local', 'ours', 'Our service could not look up whether private addresses are allowed')
+    }
+  }
+
+  /** Returns whether a proxy resolves the names of an attempt. */
+  const resolvesNames = async (state: Attempt) => settings.proxiesResolve ?? mayReachPrivate(state)
+
   function addressesOf(host: string, family: 4 | 6 | undefined, state: Attempt): Promise<Resolved> {
-    return inPhase(state, 'dns', 'address of the host', () => resolve(settings, host, family, state))
+    return inPhase(state, 'dns', 'address of the host', () => resolve({ dns, mayReachPrivate }, host, family, state))
   }
 
   async function open(target: ConnectTarget, state: Attempt, proxy?: ProxyServer): Promise<Dialled> {
     const { host, port, family, tls, use = 'application' } = target
     requirePort(port, use)
-    const resolved = proxy && proxiesResolve ? named(host) : await addressesOf(host, family, state)
+    const resolved =
+      proxy && (await resolvesNames(state)) ? await named(host, state) : await addressesOf(host, family, state)
     const addresses = await acquireFirst(rate, resolved, state)
     const { socket, address } = proxy
       ? await tunnel(proxy, { host: addresses[0] ?? resolved.host, port }, state)
@@ -63,15 +76,15 @@ export function createConnector(settings: {
   }
 
   /**
-   * Returns a host that a proxy resolves. Checks the host if it is an address.
+   * Returns a host that a proxy resolves. Checks the host if it is an address, or the name of a metadata service.
    * @throws Stop
    */
-  function named(text: string): Resolved {
+  async function named(text: string, state: Attempt): Promise<Resolved> {
     const host = readHost(text)
     if (host === null) throw new Stop('invalid', 'theirs', 'The host is neither a name nor an address')
     const canonical = host.kind === 'address' ? host.address : host.name
-    if (host.kind === 'address' && !mayReach(canonical, settings.allowPrivate))
-      throw new Stop('forbidden', 'theirs', `${canonical} is an address that is blocked`)
+    if (isMetadataName(canonical)) throw new Stop('forbidden', 'theirs', `${canonical} is a name that is blocked`)
+    if (host.kind === 'address') await requireReachable({ mayReachPrivate }, host, [canonical], state)
     return { kind: 'resolved', host: canonical, addresses: [canonical] }
   }
 
@@ -109,8 +122,8 @@ export function createConnector(settings: {
   async function openHop({ url }: Hop, request: OutboundRequest, state: Attempt) {
     const { hostname, protocol, port } = url
     const { proxy, family } = request
-    if (proxy && proxiesResolve && protocol === 'http:' && isHttpProxy(proxy)) {
-      named(hostname)
+    if (proxy && protocol === 'http:' && isHttpProxy(proxy) && (await resolvesNames(state))) {
+      await named(hostname, state)
       return { ...(await openProxy(proxy, state)), forwarder: proxy }
     }
     const identity = url.origin === new URL(request.url).origin ? request.clientCertificate : undefined

@@ -33,7 +33,8 @@ export function firstToExpire(certificates: readonly Certificate[]): Certificate
 
 /**
  * Why a host was not reached or gave no usable response.
- * - `invalid`: the host or URL is invalid; `forbidden`: the guard does not allow it.
+ * - `invalid`: the host or URL is invalid; `forbidden`: the guard does not allow it; `private`: it is in a private network
+ * that the owner may not reach.
  * - `unknown-name`: DNS has no address for the name; `unresolved`: no resolver gave a usable answer.
  * - `refused`, `unreachable`, `closed`: the other side, or the network in between, did not connect or closed the
  * connection.
@@ -45,6 +46,7 @@ export function firstToExpire(certificates: readonly Certificate[]): Certificate
 export type FailureReason =
   | 'invalid'
   | 'forbidden'
+  | 'private'
   | 'unknown-name'
   | 'unresolved'
   | 'refused'

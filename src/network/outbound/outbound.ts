@@ -6,6 +6,7 @@ import { type Attempt, attempt, phasesOf } from './attempt.ts'
 import { createConnector } from './connector.ts'
 import { ACCEPTED_ENCODINGS } from './content-encoding.ts'
 import { type Cookies, createCookies } from './cookies.ts'
+import type { PrivateTargetPolicy } from './destination-policy.ts'
 import { exchange } from './exchange.ts'
 import { type Certificate, type Failure, firstToExpire, type Phases } from './failure.ts'
 import type { PortUse } from './port-policy.ts'
@@ -26,6 +27,11 @@ export interface Limits {
   readonly waitMs?: number
   /** Who asks, such as an organization, which takes turns with others at our resolvers; absent: we. */
   readonly owner?: string
+  /**
+   * Who chose the destination; absent: the owner. The owner's permission for private networks does not hold for what
+   * others chose: visitors, the browsers of members, registries.
+   */
+  readonly chosenBy?: 'owner' | 'others'
 }
 
 /** A resolved host. */
@@ -139,6 +145,11 @@ export const requestsOf = (outbound: Pick<Outbound, 'request'>, owner: string): 
   request: (request, limits) => outbound.request(request, { ...limits, owner }),
 })
 
+/** Returns a client for destinations that the owner of its requests did not choose (`Limits`). */
+export const chosenByOthers = (outbound: Pick<Outbound, 'request'>): Pick<Outbound, 'request'> => ({
+  request: (request, limits) => outbound.request(request, { ...limits, chosenBy: 'others' }),
+})
+
 const DEFAULT_HEADERS = new Map([
   ['user-agent', ['Allclear']],
   ['accept-encoding', [ACCEPTED_ENCODINGS]],
@@ -147,15 +158,16 @@ const DEFAULT_HEADERS = new Map([
 
 /**
  * Creates the outbound client.
- * @param settings.allowPrivate allows private networks and this machine, but never metadata services.
+ * @param settings.allowPrivate who may reach private networks and this machine, but never metadata services. It is asked
+ * before each connection to one of them.
  * @param settings.ca trusted certificates in PEM, which replace the default ones.
  * @param settings.rate limits connections per address; absent: unlimited.
  * @param settings.proxiesResolve whether proxies resolve names and forward requests, so that they can connect to
- * anything. If not, a proxy connects to an address that was checked here. Absent: the value of `allowPrivate`.
+ * anything. If not, a proxy connects to an address that was checked here. Absent: for those whom `allowPrivate` allows.
  */
 export function createOutbound(settings: {
   readonly dns: DnsClient
-  readonly allowPrivate: boolean
+  readonly allowPrivate: PrivateTargetPolicy
   readonly ca?: string | undefined
   readonly rate?: AddressRateLimiter
   readonly proxiesResolve?: boolean

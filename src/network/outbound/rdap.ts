@@ -4,6 +4,7 @@ import { parseUrl } from '../../core/url.ts'
 import { createDestinationLimiter } from '../destination-limiter.ts'
 import { readRetryAfter } from '../retry-after.ts'
 import type { Answer, Limits, Outbound } from './outbound.ts'
+import { chosenByOthers } from './outbound.ts'
 
 /** A registry's answer about a domain. */
 export type Registration =
@@ -52,7 +53,9 @@ export function createRdapClient(settings: {
   readonly bootstrapUrl: string
   readonly now: () => Date
 }): RdapClient {
-  const { outbound, bootstrapUrl } = settings
+  const { bootstrapUrl } = settings
+  // No organization chose the registries, and their answers are cached for all of them.
+  const outbound = chosenByOthers(settings.outbound)
   const now = () => settings.now().getTime()
   const known = createLruMap<{ readonly registration: Registration; readonly until: number }>(20_000)
   const asking = new Map<string, Promise<Registration>>()

@@ -4,13 +4,14 @@ import { SECOND } from '../../core/time.ts'
 import type { DnsClient, DnsResult, RecordType } from '../dns/client.ts'
 import { isPublicName } from '../public-name.ts'
 import { type Attempt, awaiting, Stop } from './attempt.ts'
-import { mayReach, PRIVATE_NETWORKS_HINT } from './destination-policy.ts'
+import { PRIVATE_NETWORKS_HINT, reachOf } from './destination-policy.ts'
 import { type Host, readHost } from './host.ts'
 import type { Resolved } from './outbound.ts'
 
 export interface ResolveSettings {
   readonly dns: DnsClient
-  readonly allowPrivate: boolean
+  /** Returns whether the attempt may reach private networks. Asked only when that matters. */
+  readonly mayReachPrivate: (state: Attempt) => Promise<boolean>
 }
 
 /** How long an answer for one address family waits for that for the other, in milliseconds. */
@@ -28,7 +29,7 @@ const CONTROL_TIMEOUT_MS = SECOND
  * @throws Stop
  */
 export async function resolve(
-  { dns, allowPrivate }: ResolveSettings,
+  settings: ResolveSettings,
   text: string,
   family: 4 | 6 | undefined,
   state: Attempt,
@@ -41,19 +42,36 @@ export async function resolve(
       ? [host.address]
       : host.kind === 'this machine'
         ? ['127.0.0.1', '::1']
-        : await addressesOf({ dns, allowPrivate }, host.name, family, state)
-  if (!found.every((address) => mayReach(address, allowPrivate))) throw forbidden(host, canonical, allowPrivate)
+        : await addressesOf(settings, host.name, family, state)
+  await requireReachable(settings, host, found, state)
   const addresses = interleaved(found).filter((address) => family === undefined || addressFamily(address) === family)
   if (addresses.length === 0) throw new Stop('unknown-name', 'theirs', `${canonical} has no IPv${family} address`)
   return { kind: 'resolved', host: canonical, addresses: addresses.slice(0, MAX_ADDRESSES) }
 }
 
-/** Returns the failure for a forbidden host. Tenants must not learn which names exist in the operator's network. */
-function forbidden({ kind }: Host, canonical: string, allowPrivate: boolean): Stop {
-  if (kind === 'name' && !allowPrivate && !isPublicName(canonical)) return nonexistent(canonical)
-  const whose = kind === 'address' ? `${canonical} is` : `${canonical} resolves to`
-  const what = allowPrivate ? 'is blocked' : `is not public; ${PRIVATE_NETWORKS_HINT}`
-  return new Stop('forbidden', 'theirs', `${whose} an address that ${what}`)
+/** Checks the addresses of a host. @throws Stop `private` or `forbidden` unless the attempt may reach all of them. */
+export async function requireReachable(
+  { mayReachPrivate }: Pick<ResolveSettings, 'mayReachPrivate'>,
+  host: Host,
+  addresses: readonly string[],
+  state: Attempt,
+): Promise<void> {
+  const reaches = new Set(addresses.map(reachOf))
+  if (!reaches.has('private') && !reaches.has('never')) return
+  const isAllowed = await mayReachPrivate(state)
+  if (host.kind === 'name' && !isAllowed && !isPublicName(host.name)) throw hidden(host.name)
+  const whose = host.kind === 'address' ? `${host.address} is` : `${host.name} resolves to`
+  if (reaches.has('never')) throw new Stop('forbidden', 'theirs', `${whose} an address that is blocked`)
+  if (!isAllowed)
+    throw new Stop('private', 'theirs', `${whose} an address that is not public; ${PRIVATE_NETWORKS_HINT}`)
+}
+
+/**
+ * Returns the failure for a name that only the operator's network can know, whatever its resolvers answered: tenants must
+ * not learn which names exist there.
+ */
+function hidden(name: string): Stop {
+  return new Stop('private', 'theirs', `${name} is not a public name; ${PRIVATE_NETWORKS_HINT}`)
 }
 
 function nonexistent(name: string): Stop {
@@ -61,7 +79,7 @@ function nonexistent(name: string): Stop {
 }
 
 async function addressesOf(
-  { dns, allowPrivate }: ResolveSettings,
+  { dns, mayReachPrivate }: ResolveSettings,
   name: string,
   family: 4 | 6 | undefined,
   state: Attempt,
@@ -73,9 +91,11 @@ async function addressesOf(
     .map(parseAddress)
     .filter((address) => address !== null)
   if (found.length > 0) return found
+  const isAllowed = await mayReachPrivate(state)
+  if (!isAllowed && !isPublicName(name)) throw hidden(name)
   const absent = results.every(({ kind }) => kind === 'none') || results.some(isNonexistent)
   if (!absent) throw await unresolved(dns, name, results, state)
-  const local = allowPrivate ? await systemAddresses(name, state) : []
+  const local = isAllowed ? await systemAddresses(name, state) : []
   if (local.length > 0) return local
   throw results.some(isNonexistent) ? nonexistent(name) : new Stop('unknown-name', 'theirs', `${name} has no address`)
 }

@@ -5,7 +5,7 @@ import type { Context } from '../../core/context.ts'
 import type { SecretBox } from '../../core/secret-box.ts'
 import type { Metrics } from '../../core/telemetry/metrics.ts'
 import type { PrismaClient } from '../../generated/prisma/client.ts'
-import { requestsOf } from '../../network/outbound/outbound.ts'
+import { chosenByOthers, requestsOf } from '../../network/outbound/outbound.ts'
 import type { SendOutcome, SendResult, SendTools } from '../channel/channel.ts'
 import { internalFailure } from '../channel/channel.ts'
 import { MAIL } from '../channel/email.ts'
@@ -111,8 +111,10 @@ async function attempt(
   try {
     const message = buildMessage(delivery, seal, site.baseUrl, at)
     if (message === null) return null
-    const own = { ...tools, outbound: requestsOf(tools.outbound, delivery.organizationId) }
-    return await withDeadline(SEND_DEADLINE, 'Sending', channels[delivery.subscriber.channel].send(message, own))
+    const { isOwnChoice, channel } = delivery.subscriber
+    const chosen = isOwnChoice ? tools.outbound : chosenByOthers(tools.outbound)
+    const own = { ...tools, outbound: requestsOf(chosen, delivery.organizationId) }
+    return await withDeadline(SEND_DEADLINE, 'Sending', channels[channel].send(message, own))
   } catch (error) {
     ctx.log.error({ err: error, delivery: delivery.id }, 'notification: could not render or send a message')
     return internalFailure

@@ -33,6 +33,7 @@ type Recipient = Pick<
   | 'stopReason'
   | 'bounces'
   | 'language'
+  | 'isOwnChoice'
 >
 
 /** A claimed delivery with everything that sending needs. */
@@ -66,7 +67,7 @@ const READ = `
     GREATEST(delivery."createdAt", delivery."deferredUntil") AS "triedSince",
     subscriber.id AS "subscriberId", subscriber.channel, subscriber.address, subscriber.token, subscriber.secret, subscriber."formerSecret",
     subscriber."formerSecretUntil", subscriber."confirmedAt", subscriber."confirmableUntil", subscriber."stoppedAt", subscriber."stopReason",
-    subscriber.bounces, subscriber.language, organization.languages, organization."defaultLanguage",
+    subscriber.bounces, subscriber.language, subscriber."isOwnChoice", organization.languages, organization."defaultLanguage",
     coalesce(page.name, organization.name) AS "organizationName", page.slug, organization."timeZone", page."customDomain",
     coalesce(page."accentColor", organization."accentColor") AS "accentColor",
     coalesce(page."logoUrl", organization."logoUrl") AS "logoUrl", organization.tier,

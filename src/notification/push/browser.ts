@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { z } from 'zod'
+import { privateTargetRule } from '../../account/private-targets/rule.ts'
 import type { Quota } from '../../account/quota.ts'
 import { consumeHourly } from '../../account/quota.ts'
 import type { Context } from '../../core/context.ts'
@@ -88,7 +89,9 @@ const endpointOf = (allowsPrivate: boolean) =>
 export async function addBrowser(ctx: PushContext, input: unknown): Promise<void> {
   const { userId, sessionId } = requireUser(ctx)
   const keys = validate(keysInput, input)
-  const { endpoint } = validate(z.object({ endpoint: endpointOf(ctx.config.ALLOW_PRIVATE_NETWORKS) }), input)
+  // A browser is that of a person, who can be in many organizations.
+  const { isAllowed } = await privateTargetRule(ctx, null)
+  const { endpoint } = validate(z.object({ endpoint: endpointOf(isAllowed) }), input)
   const endpointHash = createHash('sha256').update(endpoint.text).digest('hex')
   const id = newId('PushBrowser')
   const subscription: PushSubscription = { endpoint: endpoint.text, ...keys }

@@ -4,6 +4,7 @@ import type { SecretBox } from '../../core/secret-box.ts'
 import { DAY, SECOND } from '../../core/time.ts'
 import type { PushBrowser } from '../../generated/prisma/client.ts'
 import { thirdParty } from '../../network/destination.ts'
+import { chosenByOthers } from '../../network/outbound/outbound.ts'
 import { isPushService } from '../../network/third-party-rate.ts'
 import type { SendResult, SendTools } from '../channel/channel.ts'
 import { post } from '../channel/post.ts'
@@ -58,7 +59,10 @@ export function sendPush(
     topic: topicOf(content.tag),
   }
   const body = encryptFor(keys, Buffer.from(JSON.stringify(content)))
-  return post({ url: endpoint, body, headers }, { outbound, now }, ({ status }) => lasting(status))
+  // The person chose the browser, not the organization.
+  return post({ url: endpoint, body, headers }, { outbound: chosenByOthers(outbound), now }, ({ status }) =>
+    lasting(status),
+  )
 }
 
 /** The result for an endpoint that was stored before only push services were allowed. */

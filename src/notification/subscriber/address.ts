@@ -1,11 +1,10 @@
 import { z } from 'zod'
+import { requireReachableUrl } from '../../account/private-targets/rule.ts'
 import type { Context } from '../../core/context.ts'
 import { hashSecret } from '../../core/hash-secret.ts'
 import { issueMessage } from '../../core/issue-message.ts'
 import { exactlyOne, invalid } from '../../core/validation.ts'
 import type { ChannelKind } from '../../generated/prisma/enums.ts'
-import { mayReach, PRIVATE_NETWORKS_HINT } from '../../network/outbound/destination-policy.ts'
-import { readHost } from '../../network/outbound/host.ts'
 import type { Address } from '../channel/channel.ts'
 import { channels } from '../channels.ts'
 import { isMailEnabled } from '../context.ts'
@@ -46,7 +45,7 @@ export interface ParsedAddress extends Address {
 
 /**
  * Parses the single address of an input.
- * @throws Invalid with the paths of the input, also for email without an SMTP server and for a private host.
+ * @throws Invalid with the paths of the input, also for email without an SMTP server.
  */
 export function readAddress({ config }: Pick<Context, 'config'>, input: AddressInput): ParsedAddress {
   const key = exactlyOne(keys, input)
@@ -59,9 +58,6 @@ export function readAddress({ config }: Pick<Context, 'config'>, input: AddressI
     throw invalid(parsed.error.issues.map(({ path, message }) => ({ path: [key, ...path.map(String)], message })))
   }
   const address = parsed.data
-  if (key === 'webhook' && !isAllowedUrl(address.text, config.ALLOW_PRIVATE_NETWORKS)) {
-    throw invalid([{ path: [key], message: `must be at a public host; ${PRIVATE_NETWORKS_HINT}` }])
-  }
   return { ...address, channel, hash: addressHash(channel, address.text) }
 }
 
@@ -70,9 +66,15 @@ export function addressHash(channel: ChannelKind, text: string): string {
   return hashSecret(`${channel} ${text}`)
 }
 
-/** Returns whether the URL itself is allowed. The addresses of its host name are checked on every request. */
-export function isAllowedUrl(url: string, allowPrivate: boolean): boolean {
-  const host = readHost(new URL(url).hostname)
-  if (host?.kind === 'address') return mayReach(host.address, allowPrivate)
-  return host?.kind === 'name' || allowPrivate
+/**
+ * Checks that the host of a parsed address is one that we may reach.
+ * @param organizationId the organization, if it chose the address; null: a visitor did.
+ * @throws Invalid for a webhook at a private address.
+ */
+export async function requireReachableAddress(
+  ctx: Context,
+  { channel, text }: ParsedAddress,
+  organizationId: string | null,
+): Promise<void> {
+  if (channel === 'WEBHOOK') await requireReachableUrl(ctx, text, ['webhook'], organizationId)
 }

@@ -25,7 +25,7 @@ import type { SuppressionReason } from '../mail/suppression.ts'
 import { mayRequestConfirmation, suppressedAmong } from '../mail/suppression.ts'
 import { notifyDeliveryWorkers } from '../queue/wake-up.ts'
 import type { ParsedAddress } from './address.ts'
-import { addressFields, readAddress } from './address.ts'
+import { addressFields, readAddress, requireReachableAddress } from './address.ts'
 import type { Preferences } from './preferences.ts'
 import {
   followIncident,
@@ -69,6 +69,8 @@ export async function subscribe(ctx: NotificationContext, input: unknown): Promi
   const page = slugText.safeParse(slug).success ? await readPage(ctx.db, 'slug', slug) : null
   if (!page) throw new NotFound('Status page not found.')
   const { organizationId: id, tier } = page
+  const isOwnChoice = hasScope(ctx.actor, id, 'WRITE')
+  await requireReachableAddress(ctx, given, isOwnChoice ? id : null)
   await requirePreferences(ctx, id, preferences)
   if (preferences.serviceIds.some((serviceId) => !shows(page, serviceId))) throw new NotFound('Service not found.')
   if (incidentId !== null) await requireOpenIncident(ctx, page, incidentId)
@@ -76,7 +78,7 @@ export async function subscribe(ctx: NotificationContext, input: unknown): Promi
   const address = { ...given, hash: hashOnPage(given.hash, pageId) }
   const offered = offeredLanguages(page.languages, page.defaultLanguage)
   const wanted = { ...preferences, incidentId, pageId, language: languageNamed(language ?? null, offered) }
-  if (hasScope(ctx.actor, id, 'WRITE')) return subscribeUnconfirmed(ctx, id, address, wanted)
+  if (isOwnChoice) return subscribeUnconfirmed(ctx, id, address, wanted)
   await requestSubscription(ctx, { id, tier }, address, wanted)
   return null
 }
@@ -122,7 +124,10 @@ async function requestSubscription(
   await consumeConfirmationQuota(ctx, organization, address)
   const silent = !(await mayRequestConfirmation(ctx, address))
   await transaction(ctx, async (tx) => {
-    const { id, isActive } = await upsertSubscriber(tx, organization.id, address, preferences)
+    const { id, isActive } = await upsertSubscriber(tx, organization.id, address, {
+      ...preferences,
+      isOwnChoice: false,
+    })
     await setServices(tx, id, preferences.serviceIds, !isActive)
     await followIncident(tx, id, incidentId)
     await tx.db.delivery.create({
@@ -212,7 +217,8 @@ function subscribeUnconfirmed(
     const organization = await readOrganization(tx, organizationId)
     await requireSubscriberCapacity(tx, organization, 1)
     await consumeUnconfirmedQuota(tx, organization, 1)
-    const { id } = await upsertSubscriber({ ...ctx, ...tx }, organizationId, address, preferences)
+    const own = { ...preferences, isOwnChoice: true }
+    const { id } = await upsertSubscriber({ ...ctx, ...tx }, organizationId, address, own)
     await setServices(tx, id, preferences.serviceIds)
     await followIncident(tx, id, incidentId)
     return [await activate(tx, organization, id)]
@@ -229,7 +235,13 @@ async function upsertSubscriber(
   { db, now, seal }: NotificationContext,
   organizationId: string,
   { channel, text, hash, label, destination }: ParsedAddress,
-  { topics, serviceIds, pageId, language }: Omit<WantedSubscription, 'incidentId'>,
+  {
+    topics,
+    serviceIds,
+    pageId,
+    language,
+    isOwnChoice,
+  }: Omit<WantedSubscription, 'incidentId'> & Pick<Subscriber, 'isOwnChoice'>,
 ): Promise<UpsertedSubscriber> {
   const id = newId('Subscriber')
   const { tokenHash, token } = tokenFields(seal, id)
@@ -237,15 +249,15 @@ async function upsertSubscriber(
   const until = new Date(now().getTime() + CONFIRMATION_WINDOW)
   const [row] = await db.$queryRaw<UpsertedSubscriber[]>`
     INSERT INTO "Subscriber" AS subscriber (id, "organizationId", "pageId", channel, address, "addressHash", label, destination,
-      "tokenHash", token, secret, topics, language, "allServices", "createdAt", "confirmableUntil")
+      "tokenHash", token, secret, topics, language, "allServices", "isOwnChoice", "createdAt", "confirmableUntil")
     VALUES (${id}, ${organizationId}, ${pageId}, ${channel}::"ChannelKind", ${sealAddress(seal, { id, channel }, text)}, ${hash},
       ${label}, ${destination}, ${tokenHash}, ${token}, ${secret}, ${topics}::"Topic"[], ${language}, ${serviceIds.length === 0},
-      ${now()}, ${until})
+      ${isOwnChoice}, ${now()}, ${until})
     ON CONFLICT ("organizationId", "addressHash") DO UPDATE SET
       topics = CASE WHEN ${activeSql} THEN subscriber.topics ELSE EXCLUDED.topics END,
       language = CASE WHEN ${activeSql} THEN subscriber.language ELSE EXCLUDED.language END,
       "allServices" = CASE WHEN ${activeSql} THEN subscriber."allServices" ELSE EXCLUDED."allServices" END,
-      "confirmableUntil" = EXCLUDED."confirmableUntil", "vouchedAt" = EXCLUDED."createdAt"
+      "isOwnChoice" = subscriber."isOwnChoice" OR EXCLUDED."isOwnChoice", "confirmableUntil" = EXCLUDED."confirmableUntil", "vouchedAt" = EXCLUDED."createdAt"
     RETURNING id, ${activeSql} AS "isActive"`
   if (!row) throw new Error('The subscriber was neither inserted nor found.')
   return row

@@ -172,6 +172,8 @@ export const eventKinds = describedValues<EventKind>({
   OBJECTIVE_RECOVERED: 'The error budget of an objective no longer burns too fast.',
   MANAGED_OBJECT_LOCKED: 'An object was locked again: only its configuration file changes what it manages.',
   MANAGED_OBJECT_UNLOCKED: 'A person unlocked an object that a configuration file manages.',
+  PRIVATE_TARGETS_ALLOWED: 'The operator allowed targets in private networks.',
+  PRIVATE_TARGETS_WITHDRAWN: 'The operator no longer allows targets in private networks.',
   UPTIME_CORRECTED: 'A person corrected how a period of a service counts.',
   UPTIME_CORRECTION_DELETED: 'A correction of a service’s uptime was deleted.',
   REPORT_CREATED: 'A monthly report was created.',

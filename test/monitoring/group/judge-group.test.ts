@@ -7,6 +7,7 @@ import { groupCause, unknownGroupReason } from '../../../src/monitoring/group/gr
 import { leavesOf, levelsAbove } from '../../../src/monitoring/group/group-graph.ts'
 import { type GroupMember, type GroupVerdict, judgeGroup } from '../../../src/monitoring/group/judge-group.ts'
 import { noon } from '../../support/context.ts'
+import { closed } from '../../support/private-targets.ts'
 import { runs } from '../../support/runs.ts'
 
 const at = (seconds: number) => new Date(noon.getTime() + seconds * SECOND)
@@ -245,7 +246,7 @@ describe('the options of a group', () => {
     [{}, 'monitorIds'],
   ])('%j', (given, wrong) => {
     const read = rules.options.safeParse(given)
-    const issues = read.success ? (rules.refusals?.(read.data, false) ?? []) : read.error.issues
+    const issues = read.success ? (rules.refusals?.(read.data, closed) ?? []) : read.error.issues
     expect(issues[0]?.path[0] ?? null).toBe(wrong)
   })
 })

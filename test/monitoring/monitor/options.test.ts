@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { readConfig } from '../../../src/core/config.ts'
 import type { Issue } from '../../../src/core/errors.ts'
 import { Invalid } from '../../../src/core/errors.ts'
 import { createSecretBox } from '../../../src/core/secret-box.ts'
@@ -15,9 +14,8 @@ import {
   sealOptions,
 } from '../../../src/monitoring/monitor/options.ts'
 import { kindRules } from '../../../src/monitoring/monitor/probe-kinds.ts'
+import { closed, open } from '../../support/private-targets.ts'
 
-const closed = { config: readConfig({}) }
-const open = { config: readConfig({ ALLOW_PRIVATE_NETWORKS: 'true' }) }
 const seal = createSecretBox(Buffer.alloc(32, 7))
 const url = 'https://www.example.com/'
 

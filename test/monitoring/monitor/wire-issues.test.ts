@@ -1,14 +1,13 @@
 import { describe, expect, test } from 'vitest'
-import { readConfig } from '../../../src/core/config.ts'
 import { Invalid } from '../../../src/core/errors.ts'
 import type { Configuration, OptionsInput } from '../../../src/monitoring/monitor/options.ts'
 import { readOptions } from '../../../src/monitoring/monitor/options.ts'
 import { type ProbedKind, probes } from '../../../src/monitoring/monitor/probe-kinds.ts'
 import { runProbe } from '../../../src/monitoring/monitor/run-probe.ts'
 import { wireIssues } from '../../../src/monitoring/monitor/wire-issues.ts'
+import { open } from '../../support/private-targets.ts'
 import { runWith, startTools } from '../probe/run.ts'
 
-const config = { config: readConfig({ ALLOW_PRIVATE_NETWORKS: 'true' }) }
 const host = '127.0.0.1'
 
 /** An input of each kind that connects somewhere, with all its texts. */
@@ -66,7 +65,7 @@ const isFree = (kind: string, path: readonly string[]) => path[0] !== undefined 
 
 /** Every text of every kind. */
 const texts = Object.entries(inputs).flatMap(([kind, input]) => {
-  const { options } = readOptions(config, input)
+  const { options } = readOptions(open, input)
   const sent = textPaths(options).filter((path) => !isFree(kind, path))
   return sent.map((path) => [kind, path.join('.'), options, path] as const)
 })
@@ -92,14 +91,14 @@ describe('a text with a control character', () => {
     ['MONGODB', { mongodb: { host, command: '{"ping": "\\r\\nMAIL FROM:<a@b>\\r\\n"}' } }],
     ['MONGODB', { mongodb: { host, command: '{"a\\nb": 1}' } }],
   ])('is refused in an input of kind %s', (_, input) => {
-    expect(() => readOptions(config, input)).toThrow(Invalid)
+    expect(() => readOptions(open, input)).toThrow(Invalid)
   })
 
   test.each(Object.entries(free))('%s: is allowed in content', (kind, more) => {
     const [[key = '', given] = []] = Object.entries(inputs[kind] ?? {})
     const method = kind === 'HTTP' ? { method: 'POST' } : {}
     const topic = { [key]: { ...(given as object), ...method, ...more } }
-    expect(wireIssues(readOptions(config, topic))).toEqual([])
+    expect(wireIssues(readOptions(open, topic))).toEqual([])
   })
 })
 
@@ -107,10 +106,7 @@ const applications = ['REDIS', 'POSTGRESQL', 'MYSQL', 'MONGODB', 'MQTT', 'WEBSOC
 
 /** Returns stored options of a kind whose target has a port. */
 function atPort(kind: string, port: number, more: object = {}): Configuration {
-  const { options } = readOptions(
-    config,
-    kind === 'HTTP' ? { http: { url: 'http://127.0.0.1/' } } : (inputs[kind] ?? {}),
-  )
+  const { options } = readOptions(open, kind === 'HTTP' ? { http: { url: 'http://127.0.0.1/' } } : (inputs[kind] ?? {}))
   const place = kind === 'HTTP' ? { url: `http://127.0.0.1:${port}/` } : { port }
   return { kind, options: { ...options, ...place, ...more } } as Configuration
 }
@@ -150,7 +146,7 @@ describe('a port', () => {
   test('of mail is no proxy and no encrypted resolver', () => {
     const proxy = { url: 'http://127.0.0.1:587' }
     expect(wireIssues(atPort('HTTP', 80, { proxy }))).toMatchObject([{ path: ['proxy', 'url'] }])
-    const { options } = readOptions(config, inputs['DNS'] ?? {})
+    const { options } = readOptions(open, inputs['DNS'] ?? {})
     const resolver = { kind: 'DNS', options: { ...options, resolver: 'tls://127.0.0.1:465' } } as Configuration
     expect(wireIssues(resolver)).toMatchObject([{ path: ['resolver'] }])
   })

@@ -2,12 +2,12 @@ import { once } from 'node:events'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { createSecureContext, TLSSocket } from 'node:tls'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { readConfig } from '../../../src/core/config.ts'
 import { type OptionsInput, readOptions } from '../../../src/monitoring/monitor/options.ts'
 import type { ProbedKind } from '../../../src/monitoring/monitor/probe-kinds.ts'
 import { runProbe } from '../../../src/monitoring/monitor/run-probe.ts'
 import { createAuthority } from '../../support/certificate.ts'
 import { largeGroup } from '../../support/hostile-certificate.ts'
+import { open } from '../../support/private-targets.ts'
 import { runWith, startTools } from './run.ts'
 
 const certified = createAuthority().issue(['127.0.0.1'], { hasRsaKey: true })
@@ -112,10 +112,7 @@ describe('a TLS server that only supports a large Diffie-Hellman group is refuse
   test.each(Object.entries(doors))('%s', async (_, [input, before]) => {
     const server = await startHostile(before)
     const { tools } = await startTools()
-    const { kind, options } = readOptions(
-      { config: readConfig({ ALLOW_PRIVATE_NETWORKS: 'true' }) },
-      input(server.port),
-    )
+    const { kind, options } = readOptions(open, input(server.port))
     const result = await runProbe(kind as ProbedKind, options as never, runWith(tools))
     expect(result.message).toContain('none of our TLS versions and ciphers')
     expect(server.handshakes()).toBe(1)
@@ -129,10 +126,7 @@ describe('PostgreSQL without TLS', () => {
   ])('answers %s', async (says, message) => {
     const { port } = await startHostile({ says: [says] })
     const { tools } = await startTools()
-    const { options } = readOptions(
-      { config: readConfig({ ALLOW_PRIVATE_NETWORKS: 'true' }) },
-      of('postgresql')[0](port),
-    )
+    const { options } = readOptions(open, of('postgresql')[0](port))
     expect(await runProbe('POSTGRESQL', options as never, runWith(tools))).toMatchObject({ outcome: 'DOWN', message })
   })
 })

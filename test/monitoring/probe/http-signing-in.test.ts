@@ -10,6 +10,7 @@ import { createOutbound } from '../../../src/network/outbound/outbound.ts'
 import { zone } from '../../network/outbound/setup.ts'
 import { createAuthority } from '../../support/certificate.ts'
 import { startHttpProxy } from '../../support/forward-proxy.ts'
+import { closed, open } from '../../support/private-targets.ts'
 import { runWith, startTools } from './run.ts'
 
 const authority = createAuthority()
@@ -176,7 +177,7 @@ describe('an OAuth 2 client', () => {
   ])('with the token URL %s is refused at %j', (tokenUrl, paths) => {
     const url = 'https://api.example.com:8443/'
     const options = http.options.parse({ url, oauth: { tokenUrl, clientId: 'a', clientSecret: 'b' } })
-    expect(http.refusals?.(options, false).map(({ path }) => path.join('.'))).toEqual(paths)
+    expect(http.refusals?.(options, closed).map(({ path }) => path.join('.'))).toEqual(paths)
   })
 })
 
@@ -234,8 +235,8 @@ describe('a proxy', () => {
 
   test('must be public, like the website', () => {
     const given = http.options.parse({ url: 'https://example.com', proxy: { url: 'http://127.0.0.1:3128' } })
-    expect(http.refusals?.(given, false)).toMatchObject([{ path: ['proxy', 'url'] }])
-    expect(http.refusals?.(given, true)).toEqual([])
+    expect(http.refusals?.(given, closed)).toMatchObject([{ path: ['proxy', 'url'] }])
+    expect(http.refusals?.(given, open)).toEqual([])
     expect(http.recipient?.(given)).toBe('https://example.com through http://127.0.0.1:3128')
     expect(http.relays?.(given)).toMatchObject([{ host: '127.0.0.1', port: 3128 }])
   })

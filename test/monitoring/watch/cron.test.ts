@@ -1,11 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { readConfig } from '../../../src/core/config.ts'
 import { DAY, MINUTE } from '../../../src/core/time.ts'
 import { readOptions } from '../../../src/monitoring/monitor/options.ts'
 import { cronProblem, nextRun } from '../../../src/monitoring/watch/cron.ts'
-
-const config = readConfig({})
+import { closed } from '../../support/private-targets.ts'
 
 /** Returns the next dates of a schedule after a time, in minutes. */
 function dates(expression: string, timeZone: string, after: string, count: number): string[] {
@@ -119,7 +117,7 @@ describe('a schedule', () => {
   ])('rejects "%s"', (expression) => expect(cronProblem(expression)).not.toBeNull())
 
   test('is validated together with its time zone, and errors name its field', () => {
-    const read = (heartbeat: object) => () => readOptions({ config }, { heartbeat })
+    const read = (heartbeat: object) => () => readOptions(closed, { heartbeat })
     expect(read({ schedule: ' 0 3 * * * ', timeZone: 'Asia/Tokyo' })().options).toMatchObject({ schedule: '0 3 * * *' })
     expect(read({ schedule: '61 * * * *' })).toThrow('heartbeat.schedule: must be a cron expression')
     expect(read({ schedule: '@daily', timeZone: 'Mars/Base' })).toThrow('heartbeat.timeZone')

@@ -1,5 +1,11 @@
 import { describe, expect, test } from 'vitest'
-import { mayReach } from '../../../src/network/outbound/destination-policy.ts'
+import {
+  allowsPrivate,
+  isMetadataName,
+  noPrivateTargets,
+  reachOf,
+  targetIssue,
+} from '../../../src/network/outbound/destination-policy.ts'
 
 const publicAddresses = ['93.184.216.34', '2606:4700::1111']
 const lan = ['127.0.0.1', '::1', '10.0.0.1', '172.16.0.1', '192.168.1.1', '100.64.0.1', 'fd00::1']
@@ -24,16 +30,40 @@ const unusable = [
 ]
 
 describe('the guard', () => {
-  test('allows public addresses', () => {
-    expect(publicAddresses.filter((address) => !mayReach(address, false) || !mayReach(address, true))).toEqual([])
+  test('allows public addresses to everyone', () => {
+    expect(publicAddresses.filter((address) => reachOf(address) !== 'public')).toEqual([])
   })
 
-  test('allows private networks and this machine only when configured', () => {
-    expect(lan.filter((address) => mayReach(address, false))).toEqual([])
-    expect(lan.filter((address) => !mayReach(address, true))).toEqual([])
+  test('leaves private networks and this machine to the operator', () => {
+    expect(lan.filter((address) => reachOf(address) !== 'private')).toEqual([])
   })
 
   test('never allows metadata services, embedded addresses and multicast', () => {
-    expect(unusable.filter((address) => mayReach(address, false) || mayReach(address, true))).toEqual([])
+    expect(unusable.filter((address) => reachOf(address) !== 'never')).toEqual([])
   })
+
+  test('knows the names of metadata services', () => {
+    expect(['metadata.google.internal', 'metadata.goog'].filter((name) => !isMetadataName(name))).toEqual([])
+    expect(isMetadataName('metadata.example.com')).toBe(false)
+  })
+})
+
+describe('a policy', () => {
+  test.each([true, false])('of one answer (%s) is that of every owner', async (answer) => {
+    for (const owner of ['org_a', 'org_b', null]) expect(await allowsPrivate(answer, owner)).toBe(answer)
+  })
+
+  test('by owner answers for each owner, and for what no owner chose', async () => {
+    const policy = async (owner: string | null) => owner === 'org_a'
+    expect(await allowsPrivate(policy, 'org_a')).toBe(true)
+    expect(await allowsPrivate(policy, 'org_b')).toBe(false)
+    expect(await allowsPrivate(policy, null)).toBe(false)
+  })
+})
+
+test('a refusal says who can allow the target only if someone can', () => {
+  const rule = { ...noPrivateTargets, hint: 'ask Ann' }
+  const issue = (isPrivate: boolean) => targetIssue(['url'], 'must be public', { isPrivate, rule })
+  expect(issue(true)).toEqual({ path: ['url'], message: 'must be public; ask Ann', kind: 'PRIVATE_TARGET' })
+  expect(issue(false)).toEqual({ path: ['url'], message: 'must be public' })
 })

@@ -149,6 +149,8 @@ const rows: Readonly<Record<EventKind, readonly Notified[] | null>> = {
   OBJECTIVE_RECOVERED: null,
   MANAGED_OBJECT_LOCKED: null,
   MANAGED_OBJECT_UNLOCKED: null,
+  PRIVATE_TARGETS_ALLOWED: null,
+  PRIVATE_TARGETS_WITHDRAWN: null,
   UPTIME_CORRECTED: null,
   UPTIME_CORRECTION_DELETED: null,
   REPORT_CREATED: [['Report for October 2026 (neutral), report.created for REPORTS, 0', null]],

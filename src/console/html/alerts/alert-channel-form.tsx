@@ -20,6 +20,7 @@ import { offerServices } from '../../../status/service/service-queries.ts'
 import { currentValue, EditProblem, isOutdated, VersionField } from '../frame/edit-fields.tsx'
 import { LockedFields } from '../frame/managed.tsx'
 import { ManyCheckboxes, namesInWords, readChosen } from '../frame/many-choices.tsx'
+import { PrivateTargetsOffer } from '../frame/private-targets.tsx'
 import type { Screen } from '../frame/screen.tsx'
 import { addressForms, addressKeyOf, changeChoices, kindLabel } from './alert-words.ts'
 
@@ -166,6 +167,7 @@ export function ChannelForm(props: {
         <button type="submit">{channel === null ? 'Create channel' : 'Save'}</button>
         <a href={screen.path('alerts')}>Cancel</a>
       </p>
+      <PrivateTargetsOffer {...{ screen, state }} />
     </form>
   )
 }

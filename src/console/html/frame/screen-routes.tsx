@@ -91,6 +91,7 @@ export function createScreenRoutes<S extends AnyScreen>(
     open,
     ownerOf,
     onChange,
+    before = async () => {},
   }: {
     /** The prefix of the paths. */
     readonly prefix: string
@@ -106,6 +107,8 @@ export function createScreenRoutes<S extends AnyScreen>(
     readonly ownerOf: (screen: S) => string
     /** Called after each form. */
     readonly onChange: (screen: S) => void
+    /** Called before each form is executed, which it can change. Its errors refuse the form. Absent: nothing is done. */
+    readonly before?: (screen: S, form: SubmittedForm) => Promise<void>
   },
 ): Hono {
   const app = new Hono()
@@ -127,6 +130,7 @@ export function createScreenRoutes<S extends AnyScreen>(
         if (ctx.actor.kind !== 'user') return askToSignIn(c, options, ctx, form)
         const screen = await open(c, ctx, pages.has(path))
         try {
+          await before(screen, form)
           const next = await submit(screen, form)
           changed(screen, form)
           return typeof next === 'string' ? redirectWithNotice(screen, screen.path(next)) : next

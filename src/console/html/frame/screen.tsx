@@ -19,6 +19,7 @@ import type { Zone } from '../../../status-page/time-format.ts'
 import { zoneOf } from '../../../status-page/time-format.ts'
 import type { ConsoleContext } from './context.ts'
 import { takeNotice } from './notice.tsx'
+import { allowIfAsked } from './private-targets.tsx'
 import type { ConsoleOptions, ScreenRoutes } from './screen-routes.tsx'
 import { createScreenRoutes } from './screen-routes.tsx'
 import type { Section } from './sections.ts'
@@ -72,6 +73,9 @@ export function createScreens(options: ConsoleOptions, add: (screens: Screens) =
     open: (c, ctx, hasPage) => openScreen(c, options, ctx, hasPage),
     ownerOf: ({ organization }) => organization.id,
     onChange: ({ organization }) => options.onChange(organization.id),
+    before: async (screen, form) => {
+      if (await allowIfAsked(screen, form)) options.onChange(screen.organization.id)
+    },
   })
 }
 

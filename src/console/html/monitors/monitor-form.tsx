@@ -14,6 +14,7 @@ import type { TestRun } from '../../../monitoring/monitor/test-run.ts'
 import { Time } from '../../../status-page/html/time.tsx'
 import { currentValue, EditProblem, VersionField } from '../frame/edit-fields.tsx'
 import { LockedFields } from '../frame/managed.tsx'
+import { PrivateTargetsOffer } from '../frame/private-targets.tsx'
 import type { Screen } from '../frame/screen.tsx'
 import type { EditorField } from './monitor-fields.ts'
 import { sectionsOf } from './monitor-fields.ts'
@@ -78,6 +79,11 @@ export function MonitorForm(props: MonitorFormProps) {
         )}
         <a href={screen.path(back)}>Cancel</a>
       </p>
+      {answer?.detail?.isPrivateTarget ? (
+        <PrivateTargetsOffer {...{ screen, state }} question="test" isRefused />
+      ) : (
+        <PrivateTargetsOffer {...{ screen, state }} />
+      )}
     </form>
   )
 }

@@ -9,6 +9,7 @@ import { heartbeatToken, rotateHeartbeatToken } from '../../../monitoring/monito
 import { pauseMonitor, resumeMonitor } from '../../../monitoring/monitor/pause.ts'
 import { readWatches } from '../../../monitoring/monitor/watches.ts'
 import { ownMonitor } from '../../../monitoring/monitor-events.ts'
+import type { ProbeDetail } from '../../../monitoring/result/probe-result.ts'
 import { readNewestResults } from '../../../monitoring/result/result-queries.ts'
 import { readRelations } from '../../../monitoring/state/dependency-store.ts'
 import { readIncidentIds } from '../../../monitoring/state/outage-incident.ts'
@@ -25,6 +26,7 @@ import { scheduleOf } from '../../../monitoring/watch/staleness.ts'
 import { LatencyChart } from '../../../status-page/html/latency-chart.tsx'
 import { Time } from '../../../status-page/html/time.tsx'
 import { formatDuration } from '../../../status-page/time-format.ts'
+import { PrivateTargetsLink } from '../frame/private-targets.tsx'
 import type { Screen, Screens } from '../frame/screen.tsx'
 import { Table } from '../frame/table.tsx'
 import { kinds, outcomeNames, shownState } from './monitor-words.ts'
@@ -179,7 +181,13 @@ function MonitorPage(details: Details) {
   )
 }
 
-function State({ screen, monitor, watches, service, history, parents, dependents, members }: Details) {
+/** Returns whether the target of a result was refused because it is in a private network. */
+function isPrivateTarget(result: ProbeResult | undefined): boolean {
+  const detail = (result?.detail ?? null) as ProbeDetail | null
+  return detail?.isPrivateTarget === true
+}
+
+function State({ screen, monitor, watches, service, history, results, parents, dependents, members }: Details) {
   const shown = shownState(monitor)
   const since = shown.state === 'UNKNOWN' ? (monitor.unknownSince ?? monitor.stateSince) : monitor.stateSince
   const schedule = scheduleOf(monitor, screen.organization.tier)
@@ -193,6 +201,7 @@ function State({ screen, monitor, watches, service, history, parents, dependents
         <span class="state">{shown.name}</span> since <Time at={since} zone={screen.zone} />
       </p>
       {reason === '' || shown.state === 'UP' ? null : <p>{reason}</p>}
+      <PrivateTargetsLink screen={screen} isRefused={isPrivateTarget(results[0])} />
       <p class="row-facts">
         {kinds[monitor.kind].name}, {monitor.kind === 'GROUP' ? requirementInWords(monitor) : frequency(schedule)}
         {service === null ? '' : `, determines the status of ${service}`}

@@ -23,6 +23,7 @@ import { readPerson } from '../../../people/user.ts'
 import { Table } from '../frame/table.tsx'
 import { FindingText, showHealth } from './health.tsx'
 import type { OperatorScreen, OperatorScreens } from './operator-screen.tsx'
+import { AllPrivateTargets, readPrivateTargetSettings, switchPrivateTargets } from './private-targets.tsx'
 
 /** Adds the operator's screens of health, workers, blacklists, and settings with the state of email and database. */
 export function operatorStateScreens({ get, action }: OperatorScreens): void {
@@ -30,8 +31,17 @@ export function operatorStateScreens({ get, action }: OperatorScreens): void {
   get('workers', showWorkers)
   get('lists', showLists)
   get('settings', (screen) => showSettings(screen, emptyForm))
-  // For a reload after a test.
-  get('settings/mail', ({ c, path }) => c.redirect(path('settings'), 303))
+  action(
+    'settings/private-targets',
+    async (screen, { fields }) => {
+      await switchPrivateTargets(screen, fields, null)
+      return 'settings#private-targets'
+    },
+    (screen, state) => showSettings(screen, state),
+  )
+  // For a reload after a test, or a refused change.
+  for (const path of ['mail', 'private-targets'])
+    get(`settings/${path}`, (screen) => screen.c.redirect(screen.path('settings'), 303))
   action(
     'settings/mail',
     async (screen) => showSettings(screen, emptyForm, await sendTestMail(screen)),
@@ -131,7 +141,11 @@ async function showSettings(
   answer: MailAnswer | null = null,
 ): Promise<Response> {
   const { config } = screen.ctx
-  const [database, mail] = await Promise.all([readServerState(screen.ctx.db), readMailState(screen.ctx)])
+  const [database, mail, privateTargets] = await Promise.all([
+    readServerState(screen.ctx.db),
+    readMailState(screen.ctx),
+    readPrivateTargetSettings(screen),
+  ])
   const isEmbedded = config.DATABASE_URL === undefined
   const megabytes = (Number(database?.bytes ?? 0) / 1e6).toFixed(0)
   const connections = isEmbedded
@@ -158,6 +172,7 @@ async function showSettings(
         </Row>
       </Table>
       {isMailEnabled(config) ? <TestMail screen={screen} answer={answer} /> : null}
+      <AllPrivateTargets settings={privateTargets} action={screen.path('settings/private-targets')} />
       <h2>Settings</h2>
       <Table label="Settings" heads={['Setting', 'Value']}>
         {settingsInEffect(config).map(({ name, value }) => (

@@ -7,6 +7,7 @@ import {
   listOrganizations,
   organizationBySlug,
 } from '../../../account/organization/organization-queries.ts'
+import { permittedAmong, readPrivateTargets } from '../../../account/private-targets/permission.ts'
 import { moneyText } from '../../../billing/price.ts'
 import { assignPayment, listUnmatchedPayments } from '../../../billing/subscription/payment.ts'
 import { setTier } from '../../../billing/subscription/tier.ts'
@@ -25,6 +26,7 @@ import { ShownOnce } from '../frame/shown-once.tsx'
 import type { OperatorScreen } from './operator-screen.tsx'
 import { createOperatorScreens } from './operator-screen.tsx'
 import { operatorStateScreens } from './operator-state.tsx'
+import { OrganizationPrivateTargets, switchPrivateTargets } from './private-targets.tsx'
 
 const PAGE_SIZE = 50
 
@@ -50,6 +52,15 @@ export function operatorScreens(options: ConsoleOptions): Hono {
         const plan = { plan: fields.get('plan'), until: untilIn(fields, checkPlanUntil) }
         await setCheckPlan(screen.ctx, { organizationId, ...plan, version: readVersion(fields) })
         return `organizations/${organizationId}`
+      },
+      showOrganization,
+    )
+    action(
+      'organizations/:id/private-targets',
+      async (screen, { fields }) => {
+        const { id } = await organizationIn(screen)
+        await switchPrivateTargets(screen, fields, id)
+        return `organizations/${id}#private-targets`
       },
       showOrganization,
     )
@@ -135,6 +146,10 @@ async function showOrganizations(screen: OperatorScreen): Promise<Response> {
   const after = c.req.query('after') ?? ''
   const start = /^[a-z0-9-]{1,63}$/.test(after) ? after : null
   const organizations = await listOrganizations(ctx, { text, after: start, limit: PAGE_SIZE })
+  const permitted = await permittedAmong(
+    ctx,
+    organizations.map(({ id }) => id),
+  )
   const last = organizations.length === PAGE_SIZE ? organizations.at(-1) : undefined
   const state = { fields: new URLSearchParams({ text }), problem: null }
   return screen.show(
@@ -158,6 +173,7 @@ async function showOrganizations(screen: OperatorScreen): Promise<Response> {
             <a href={screen.path(`organizations/${id}`)}>{name}</a>
             <span class="row-facts">
               {slug} · {tier}
+              {permitted.has(id) ? ' · private targets' : ''}
               {deletedAt === null ? '' : ' · deleted'}
             </span>
           </li>
@@ -189,6 +205,7 @@ async function showOrganization(
   const { id, name, slug, tier, tierFloor, checkPlan, checkPlanUntil, contactEmail, deletedAt, version } = organization
   const until = checkPlanUntil === null ? '' : dateOf(checkPlanUntil)
   const members = await membersOf(actingFor(screen, id))
+  const permission = await readPrivateTargets(screen.ctx, id)
   const at = (action: string) => screen.path(`organizations/${id}/${action}`)
   const erasedAt = deletionAt(organization)
   return screen.show(
@@ -252,6 +269,7 @@ async function showOrganization(
           Make owner
         </button>
       </form>
+      <OrganizationPrivateTargets permission={permission} action={at('private-targets')} />
       <form method="post" action={at('key')}>
         <button type="submit" class="quiet">
           New admin key

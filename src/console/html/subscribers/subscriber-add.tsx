@@ -16,6 +16,7 @@ import { subscribe } from '../../../notification/subscriber/subscribe.ts'
 import type { ImportResult } from '../../../notification/subscriber/subscriber-import.ts'
 import { importSubscribers } from '../../../notification/subscriber/subscriber-import.ts'
 import type { OfferedService } from '../frame/offered-service.ts'
+import { PrivateTargetsOffer } from '../frame/private-targets.tsx'
 import type { Screen, Screens } from '../frame/screen.tsx'
 import { Table } from '../frame/table.tsx'
 import { PageChoice, readPageNames } from '../pages/page-choice.tsx'
@@ -104,6 +105,7 @@ async function showNew(screen: Screen, state: FormState): Promise<Response> {
       <p class="actions">
         <button type="submit">Add</button> <a href={screen.path('subscribers')}>Cancel</a>
       </p>
+      <PrivateTargetsOffer {...{ screen, state }} />
     </form>
   )
   return screen.show({ title: 'Add a subscriber', section: 'subscribers', content }, state)
