@@ -7,7 +7,7 @@ export const ownedTables: Readonly<Record<string, readonly string[]>> = {
   database: ['ClockReading'],
   'event-log': ['Event'],
   account: [
-    ...['Organization', 'ApiKey', 'UsageCounter', 'OperatorToken', 'ManagedObject'],
+    ...['Organization', 'ApiKey', 'UsageCounter', 'OperatorToken', 'ManagedObject', 'PrivateTargetPermission'],
     ...['Page', 'PageService', 'PageAccess', 'PageToken', 'Logo', 'CustomDomain'],
   ],
   people: [
