@@ -43,12 +43,12 @@ test(`after a kill between the starts and the ends of two runs, each run has its
   const url = await first.ready()
   const { key } = await newOrganization(url)
   const heartbeat = { graceSeconds: 60, maxRunSeconds: 3600 }
-  const input = { name: 'Backup', intervalSeconds: 300, heartbeat }
-  const fields = 'id heartbeat { url }'
-  const job = await mutate<{ id: string; heartbeat: { url: string } }>(
+  const input = { name: 'Backup', intervalSeconds: 300, probe: { heartbeat } }
+  const fields = 'id options { ... on HeartbeatOptions { url } }'
+  const job = await mutate<{ id: string; options: { url: string } }>(
     ...([url, key, 'createMonitor', 'Monitor', input, fields] as const),
   )
-  const path = new URL(job.heartbeat.url).pathname
+  const path = new URL(job.options.url).pathname
   const runs = [randomUUID(), randomUUID()] as const
   const read = (base: string) =>
     succeed<Found>(
