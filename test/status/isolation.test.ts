@@ -120,10 +120,9 @@ const readers: Record<Reader, Record<string, string>> = {
     Organization: `id name slug contactEmail timeZone tier checkPlan checkPlanUntil createdAt deletedAt deletionAt cursor eventsSince usage apiKeys
       description accentColor logoUrl links uptimeSource languages defaultLanguage customDomain domain version statusPage pages
       services serviceGroups incidents maintenances maintenanceSeries monitors subscribers deliveries events billing members
-      alertChannels alerts integrations alertIntegrations templates configuration managedObject objectives uptimeCorrections privateTargets`,
+      alertChannels alerts alertIntegrations templates configuration managedObject objectives uptimeCorrections privateTargets`,
     PrivateTargets: 'allowed forOrganization forAll byEnvironment',
-    Integration:
-      'id name kind url rules paths checksSignatures bodies fullBody received lastReceivedAt version createdAt',
+    Integration: 'id name kind url rules paths checksSignatures bodies fullBody lastReceivedAt version createdAt',
     IntegrationPaths: 'title text key state resolvedValues severity link labels',
     IntegrationRule: 'labels serviceId status impact mode',
     IntegrationLabel: 'name value',
@@ -232,7 +231,7 @@ const readers: Record<Reader, Record<string, string>> = {
     Delivery: 'id subscriber channel event status attempts nextAttemptAt deferredUntil createdAt endedAt',
     DeliveryAttempt: 'at delivered status message durationMs',
     AlertChannel: `id name kind address when monitors services remindAfterMinutes escalateToId escalateAfterMinutes quietTimes
-      signingSecret messages deliveries version createdAt`,
+      signingSecret messages version createdAt`,
     QuietTimes: 'windows timeZone',
     QuietWindow: 'days from to',
     AlertDelivery: 'id status attempts answer nextAttemptAt createdAt endedAt',
@@ -969,7 +968,6 @@ function sampleOf(path: string): unknown {
     accentColor: '#123456',
     logoUrl: 'https://a.example/logo.png',
     url: 'https://a.example/',
-    customDomain: `host-${slugs}.example`,
     domain: `host-${slugs}.example`,
     version: 1,
     force: true,
