@@ -87,7 +87,7 @@ describe.each(lastingTransports)('over $name', (transport) => {
   test('sends the events of a page as they occur, with their subjects', async () => {
     const { slug, ctx } = await tenant()
     const events = await subscribe(transport, PAGE_EVENTS, { slug, after: encodeCursor(0) })
-    const api = await createService(ctx, { name: 'API' })
+    const api = await createService(ctx, { name: 'API', status: 'OPERATIONAL' })
     expect(await next(events)).toEqual({
       cursor: encodeCursor(1),
       kind: 'SERVICE_CREATED',
@@ -97,6 +97,7 @@ describe.each(lastingTransports)('over $name', (transport) => {
       service: { name: 'API', status: 'OPERATIONAL' },
       page: { status: { indicator: 'NONE' } },
     })
+    expect(await next(events)).toMatchObject({ kind: 'SERVICE_STATUS_CHANGED', subjectId: api.id })
     const services = [{ serviceId: api.id, status: 'MAJOR_OUTAGE' }]
     const outage = await createIncident(ctx, { ...incident('Outage'), services })
     expect(await next(events)).toMatchObject({
