@@ -227,6 +227,8 @@ describe('every name in the guides exists', async () => {
     ...findingCodes,
     'connectionParams',
     'errorId',
+    'errorIds',
+    'testConformance',
     'OPERATION_TOO_LARGE',
     'GRAPHQL_PARSE_FAILED',
     'PERSISTED_QUERY_NOT_FOUND',

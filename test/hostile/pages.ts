@@ -64,11 +64,11 @@ export const pages: readonly HostileCase[] = [
   ),
   ...['%1B%5B31m', 'a%0D%0Ab', 'a%00', '%E2%80%AEa'].flatMap((name) => [
     ...['', '/de', '/de/reports', '/en/history'].map((path) =>
-      requesting(`a page named ${name}${path}`, [302, 404], `/status/${name}${path}`, {
+      requesting(`a page named ${name}${path}`, [302, 400, 404], `/status/${name}${path}`, {
         headers: { accept: 'text/html' },
       }),
     ),
-    requesting(`a subscription of ${name}`, [303, 404], `/subscriptions/${name}/unsubscribe`),
+    requesting(`a subscription of ${name}`, [303, 400, 404], `/subscriptions/${name}/unsubscribe`),
   ]),
   ...paths.map(
     (path): HostileCase => ({

@@ -280,7 +280,7 @@ describe('an invalid URL', () => {
     expect(await found(job)).toMatchObject({ state: 'PENDING', results: [] })
   })
 
-  test.each(['', 'x', '123e4567e89b42d3a456426614174000', `{${randomUUID()}}`, `${randomUUID()}0`, '%00'])(
+  test.each(['', 'x', '123e4567e89b42d3a456426614174000', `{${randomUUID()}}`, `${randomUUID()}0`])(
     'with the run id “%s” is refused',
     async (rid) => {
       const job = await newJob()
