@@ -30,8 +30,9 @@ async function scripted() {
   const acme = await tenant('PRO')
   const [api = '', shop = ''] = await acme.services('API', 'Shop')
   const created = new Date('2026-10-01T00:00:00Z')
-  await prisma.organization.update({ where: { id: acme.id }, data: { createdAt: created, statedAt: created } })
-  await prisma.service.updateMany({ where: { organizationId: acme.id }, data: { createdAt: created } })
+  await prisma.organization.update({ where: { id: acme.id }, data: { createdAt: created } })
+  const since = { createdAt: created, statedAt: created }
+  await prisma.service.updateMany({ where: { organizationId: acme.id }, data: since })
   await writeMonitor(prisma, {
     organizationId: acme.id,
     serviceId: api,
