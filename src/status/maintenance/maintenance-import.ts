@@ -158,7 +158,8 @@ async function writeMaintenances(
     tx,
     'Maintenance',
     all.map(({ objectId, title, plan, known }) => ({
-      ...{ id: objectId, organizationId, title, titles: {}, ...plan, dueAt: dueAt(plan), notifySubscribers: true },
+      // Rows have the names of columns, not those of Prisma’s fields.
+      ...{ id: objectId, organizationId, title, titles: {}, ...plan, dueAt: dueAt(plan), tellSubscribers: true },
       ...{ version: (known?.current ?? 0) + 1, createdAt: new Date(Math.min(+plan.startsAt, +now)), detached: false },
       ...{ importedFrom: from.source, importedAt: now },
     })),
