@@ -1,3 +1,4 @@
+import { AsyncResource } from 'node:async_hooks'
 import type pg from 'pg'
 import { createFairQueue } from '../../core/concurrency/fair-queue.ts'
 import { currentOwner, followOwners } from '../../core/concurrency/owner.ts'
@@ -44,7 +45,9 @@ export function takeTurns(pool: pg.Pool, timeoutMs: number): pg.Pool {
     else next.take()
   }
 
-  function connectWith(callback: Callback): void {
+  function connectWith(given: Callback): void {
+    // Whoever releases the connection calls it, but its owner and its trace are those of the caller.
+    const callback = AsyncResource.bind(given)
     if (!isTaken) {
       isTaken = true
       take(callback)
