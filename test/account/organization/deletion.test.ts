@@ -238,6 +238,7 @@ async function fillTables({ id, slug, ids, heartbeatId }: Filled): Promise<{ tok
     importedAt: noon,
   }
   await prisma.importedRecord.create({ data: { organizationId: id, objectId: ids.Incident ?? '', ...record } })
+  await prisma.privateTargetPermission.create({ data: { id, organizationId: id, grantedAt: new Date() } })
   await prisma.heartbeatRun.create({
     data: { watchId: watchId(heartbeatId, ANYWHERE), runId: '', startedAt: noon },
   })

@@ -135,7 +135,7 @@ test('maintenance by text, range and status', async () => {
 test('services by text, status, group and creation, in each order', async () => {
   const owner = await tenantOf('TEAM')
   const add = (name: string, data: Prisma.ServiceUncheckedUpdateInput = {}) =>
-    createService(owner.ctx, { name, description: `Runs 100% of ${name}` }).then(({ id }) =>
+    createService(owner.ctx, { name, status: 'OPERATIONAL', description: `Runs 100% of ${name}` }).then(({ id }) =>
       db.service.update({ where: { id }, data }),
     )
   await add('web-10', { statusOverride: 'DEGRADED_PERFORMANCE' })
