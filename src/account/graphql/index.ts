@@ -11,6 +11,7 @@ import { orderOf, pageOf } from '../../graphql/list/keyset.ts'
 import { builder } from '../../graphql/schema/builder.ts'
 import { describedValues } from '../../graphql/schema/descriptions.ts'
 import { IDEMPOTENCY_KEY, idempotentResolver } from '../../graphql/schema/idempotent-mutation.ts'
+import { inputOf } from '../../graphql/schema/input.ts'
 import { PageLinkInput } from '../../graphql/schema/page-link-input.ts'
 import { VERSION_READ } from '../../graphql/schema/version.ts'
 import { Language } from '../../language/catalogue.ts'
@@ -469,8 +470,14 @@ builder.mutationField('revokeApiKey', (t) =>
   t.field({
     type: ApiKey,
     description: 'Revokes a key of the caller’s organization immediately. Requires a key with scope ADMIN.',
-    args: { input: t.arg({ type: RevokeApiKeyInput }) },
+    args: {
+      input: t.arg({ type: RevokeApiKeyInput, required: false }),
+      id: t.arg.id({ required: false, description: 'Instead of `input`: the key’s id.' }),
+    },
     errors: { types: [Invalid, NotFound, Conflict] },
-    resolve: (_root, { input: { id, force } }, ctx) => revokeApiKey(ctx, id, { force: force === true }),
+    resolve: (_root, args, ctx) => {
+      const { id, force } = inputOf<(typeof RevokeApiKeyInput)['$inferInput']>(args, ['id'])
+      return revokeApiKey(ctx, id, { force: force === true })
+    },
   }),
 )

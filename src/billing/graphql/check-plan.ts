@@ -6,6 +6,7 @@ import { CheckPlanCurrency, InvoiceStatus } from '../../generated/prisma/enums.t
 import { builder } from '../../graphql/schema/builder.ts'
 import { describedValues } from '../../graphql/schema/descriptions.ts'
 import { IDEMPOTENCY_KEY } from '../../graphql/schema/idempotent-mutation.ts'
+import { inputOf } from '../../graphql/schema/input.ts'
 import { buyCheckPlan, claimCheckPlan, purchaseSerializer } from '../check-plan/check-plan.ts'
 
 builder.enumType(CheckPlanCurrency, {
@@ -71,9 +72,18 @@ builder.mutationField('buyCheckPlan', (t) =>
     type: BuyCheckPlanPayload,
     description:
       'Creates an invoice for thirty days of the pro check plan, for the caller’s organization or, without a key, for a new one. Returns an existing invoice that can still be paid. Fails with Conflict when the plan has no end. Limit: 20 invoices a day (UTC) per organization, or per client address without a key.',
-    args: { input: t.arg({ type: BuyCheckPlanInput }) },
+    args: {
+      input: t.arg({ type: BuyCheckPlanInput, required: false }),
+      currency: t.arg({
+        type: CheckPlanCurrency,
+        required: false,
+        description: 'Instead of `input`: the currency to pay in.',
+      }),
+      email: t.arg.string({ required: false, description: EMAIL }),
+    },
     errors: { types: [Invalid, Conflict, LimitExceeded, Unavailable] },
-    resolve: (_root, { input }, ctx) => {
+    resolve: (_root, args, ctx) => {
+      const input = inputOf<(typeof BuyCheckPlanInput)['$inferInput']>(args, ['currency'])
       const asked = { operation: 'buyCheckPlan', input, key: input.idempotencyKey }
       return withIdempotencyKey(ctx, asked, purchaseSerializer(ctx), (claiming) => buyCheckPlan(claiming, input))
     },

@@ -1,6 +1,7 @@
 import { Conflict, Invalid, NotFound, Unavailable } from '../../core/errors.ts'
 import { Tier } from '../../generated/prisma/enums.ts'
 import { builder } from '../../graphql/schema/builder.ts'
+import { inputOf } from '../../graphql/schema/input.ts'
 import { VERSION_READ } from '../../graphql/schema/version.ts'
 import { startUpgrade } from '../subscription/checkout.ts'
 import { setTier } from '../subscription/tier.ts'
@@ -27,9 +28,15 @@ builder.mutationField('startCheckout', (t) =>
   t.field({
     type: StartCheckoutPayload,
     description: 'Returns the URL for upgrading the caller’s organization. Requires a key.',
-    args: { input: t.arg({ type: StartCheckoutInput }) },
+    args: {
+      input: t.arg({ type: StartCheckoutInput, required: false }),
+      tier: t.arg({ type: Tier, required: false, description: 'Instead of `input`: the tier to upgrade to.' }),
+    },
     errors: { types: [Invalid, NotFound, Conflict, Unavailable] },
-    resolve: (_root, { input: { tier, own } }, ctx) => startUpgrade(ctx, tier.toLowerCase(), { own: own === true }),
+    resolve: async (_root, args, ctx) => {
+      const { tier, own } = inputOf<(typeof StartCheckoutInput)['$inferInput']>(args, ['tier'])
+      return startUpgrade(ctx, tier.toLowerCase(), { own: own === true })
+    },
   }),
 )
 

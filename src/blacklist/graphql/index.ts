@@ -4,6 +4,7 @@ import { Invalid, LimitExceeded } from '../../core/errors.ts'
 import { costs } from '../../graphql/document/cost.ts'
 import { builder } from '../../graphql/schema/builder.ts'
 import { ErrorCode } from '../../graphql/schema/errors.ts'
+import { inputOf } from '../../graphql/schema/input.ts'
 import { sourceOrError } from '../../graphql/subscription/subscribe.ts'
 import type { BulkItem } from '../check.ts'
 import { bulkCheck, checkDomain, checkIp, startCheck } from '../check.ts'
@@ -282,11 +283,14 @@ const BulkCheckPayload = builder.objectRef<{ items: readonly BulkItem[] }>('Bulk
   }),
 })
 
+const TARGETS = '1 to 20 IP addresses and domain names.'
+const API_KEY = 'An API key, instead of one in the headers.'
+
 const BulkCheckInput = builder.inputType('BulkCheckInput', {
   description: 'The targets to check.',
   fields: (t) => ({
-    targets: t.stringList({ description: '1 to 20 IP addresses and domain names.' }),
-    apiKey: t.string({ required: false, description: 'An API key, instead of one in the headers.' }),
+    targets: t.stringList({ description: TARGETS }),
+    apiKey: t.string({ required: false, description: API_KEY }),
   }),
 })
 
@@ -294,10 +298,15 @@ builder.mutationField('bulkCheck', (t) =>
   t.field({
     type: BulkCheckPayload,
     description: 'Checks up to 20 targets. Counts as one check; requires the pro check plan.',
-    args: { input: t.arg({ type: BulkCheckInput }) },
+    args: {
+      input: t.arg({ type: BulkCheckInput, required: false }),
+      targets: t.arg.stringList({ required: false, description: `Instead of \`input\`: ${TARGETS}` }),
+      apiKey: t.arg.string({ required: false, description: API_KEY }),
+    },
     extensions: costs({ itself: 1000 * 20, items: 20 }),
     errors: { types: [Invalid, LimitExceeded] },
-    resolve: async (_root, { input: { targets, apiKey } }, ctx) => {
+    resolve: async (_root, args, ctx) => {
+      const { targets, apiKey } = inputOf<(typeof BulkCheckInput)['$inferInput']>(args, ['targets'])
       const actor = apiKey == null ? ctx.actor : await authenticate(ctx, apiKey, ctx.clientAddress)
       return bulkCheck({ ...ctx, actor }, targets)
     },
