@@ -190,7 +190,7 @@ const subjects: readonly Subject[] = [
     key: 'id',
     add: async (tenant, _, minute) => {
       await service(tenant)
-      return createService(tenant.ctx, { name: named(minute) })
+      return createService(tenant.ctx, { name: named(minute), status: 'OPERATIONAL' })
     },
     remove: ({ ctx }, _, id) => deleteService(ctx, id),
   },

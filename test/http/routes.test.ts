@@ -36,8 +36,8 @@ test('every served path is described with its methods', async () => {
 
 test('every described path is served', async () => {
   const served = new Set((await routesServed()).map(({ path }) => shape(path)))
-  // These bypass Hono; the last three are the signals of a heartbeat.
+  // These bypass Hono; the last four are the signals of a heartbeat.
   const elsewhere =
-    /^\/api\/blacklist-monitor\/|^\/api\/v1\/heartbeats\/\{\}\/(start|fail)$|^\/api\/v1\/heartbeats\/\{\}$/
+    /^\/api\/blacklist-monitor\/|^\/api\/v1\/heartbeats\/\{\}\/(start|fail|log)$|^\/api\/v1\/heartbeats\/\{\}$/
   expect([...described.keys()].filter((path) => !served.has(path) && !elsewhere.test(path))).toEqual([])
 })
