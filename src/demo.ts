@@ -8,6 +8,7 @@ import { createServer } from 'node:net'
 import { join } from 'node:path'
 import type { Logger } from 'pino'
 import { createLog } from './app/log.ts'
+import { connectPorts } from './app/ports.ts'
 import { readSettings, refuseToStart, serve } from './app/serve.ts'
 import type { Config } from './core/config.ts'
 import { endWithShell } from './core/process/second-process.ts'
@@ -16,6 +17,7 @@ import type { Demo } from './demo/organization.ts'
 import { prepareDemo } from './demo/organization.ts'
 
 endWithShell(process.env['npm_lifecycle_event'])
+connectPorts()
 const settings = readSettings()
 const config: Config = {
   ...settings,

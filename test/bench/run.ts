@@ -4,6 +4,7 @@
  * hostile, cost, graphql, mutations, public-answers, search, growth, pixels, live-events, edge, console, first-minutes,
  * from-clone, import, backup, move.
  */
+import { connectPorts } from '../../src/app/ports.ts'
 import type { DnsServer } from '../../src/core/config.ts'
 import { listZones } from '../support/lists.ts'
 import { startRbldnsd } from '../support/rbldnsd.ts'
@@ -32,6 +33,8 @@ import { pixels } from './pixels.ts'
 import { publicAnswers } from './public-answers.ts'
 import { search } from './search.ts'
 import { start } from './start.ts'
+
+connectPorts()
 
 /** The benchmarks. Each gets lists on loopback, and a used data directory. */
 const benches: Readonly<Record<string, (dns: DnsServer, dataDir: string) => Promise<void>>> = {
