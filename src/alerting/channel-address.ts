@@ -1,5 +1,4 @@
 import { z } from 'zod'
-import { requireReachableUrl } from '../account/private-targets/rule.ts'
 import type { Context } from '../core/context.ts'
 import { issueMessage } from '../core/issue-message.ts'
 import { exactlyOne, invalid } from '../core/validation.ts'
@@ -60,17 +59,4 @@ export function readAddress(
     throw invalid(parsed.error.issues.map(({ path, message }) => ({ path: [key, ...path.map(String)], message })))
   }
   return { kind, ...parsed.data }
-}
-
-/**
- * Checks that an organization may reach the host of an address that it chose.
- * @throws Invalid with the path of the input.
- */
-export async function requireReachableAddress(
-  ctx: Context,
-  organizationId: string,
-  { kind, url }: Pick<AlertAddress, 'url'> & { readonly kind: AlertChannelKind },
-): Promise<void> {
-  const path = addressKeys.filter((key) => kindByKey[key] === kind)
-  if (url !== null) await requireReachableUrl(ctx, url, path, organizationId)
 }

@@ -22,18 +22,12 @@ import { newSecret } from '../notification/subscriber/token.ts'
 import { countMembers } from '../people/membership.ts'
 import { findOwned, requireDistinct, requireServices } from '../status/ownership.ts'
 import type { AddressInput } from './channel-address.ts'
-import {
-  addressFields,
-  addressKeys,
-  hasAddress,
-  kindByKey,
-  readAddress,
-  requireReachableAddress,
-} from './channel-address.ts'
+import { addressFields, addressKeys, hasAddress, kindByKey, readAddress } from './channel-address.ts'
 import type { AlertingContext } from './context.ts'
 import { sealedAddress, sealedSecret } from './message.ts'
 import type { QuietTimes } from './quiet-hours.ts'
 import { isAlwaysQuiet, parseEnd, parseMinutes, quietColumnsOf, weekdays } from './quiet-hours.ts'
+import { requireReachableAddress } from './reachable-address.ts'
 import type { AlertAddress } from './sender/sender.ts'
 
 /** How many alert channels an organization may have. */

@@ -35,6 +35,11 @@ describe.each(Object.entries(contents))('the bundle %s', (bundle, inputs) => {
   })
 })
 
+test('only the program itself contains the ORM: commands and workers start fast, and the package stays small', () => {
+  const withOrm = Object.entries(contents).filter(([, inputs]) => inputs.includes('src/generated/prisma/client.ts'))
+  expect(withOrm.map(([bundle]) => bundle)).toEqual(['app/program.cjs'])
+})
+
 test('the service has the expressions and templates beyond ASCII of its language files', () => {
   const { expressions, templates } = spellingsIn(readFileSync('dist/app/program.cjs', 'utf8'))
   expect(expressions).toContain('/[.。]$/')

@@ -860,7 +860,9 @@ function mutationOf(
     return ids[typeOfIdAt(path, name)]
   }
 
-  const { args } = field
+  // Some mutations take members of the input as arguments, instead of it.
+  const hasInput = field.args.some((arg) => arg.name === 'input')
+  const args = field.args.filter((arg) => !hasInput || arg.name === 'input')
   const variables = Object.fromEntries(args.map((arg) => [arg.name, sample(arg.type, `${name}.${arg.name}`)]))
   const declared = args.map((arg) => `$${arg.name}: ${arg.type}`).join(', ')
   const given = args.map((arg) => `${arg.name}: $${arg.name}`).join(', ')
