@@ -40,7 +40,10 @@ export async function startReceiver(certified?: Certified): Promise<Receiver> {
   const server = certified ? createTlsServer({ ...certified }) : createServer()
   server.on('request', async (request, response) => {
     const { method = '', url = '', headers } = request
-    const came = { method, path: url, headers, body: await text(request) }
+    const sent = await text(request).catch(() => null)
+    // The sender ended in the middle of its request.
+    if (sent === null) return
+    const came = { method, path: url, headers, body: sent }
     received.push(came)
     const { status, headers: own = {}, body = '' } = await receiver.answer(came)
     response.writeHead(status, own).end(body)
