@@ -65,7 +65,7 @@ export class SecuredSocket extends Socket {
   /** Takes a message of the thread. */
   onReply(reply: ReplyToSocket): void {
     if (this.destroyed) return
-    if (reply.kind === 'encrypted') this.#connection.write(reply.bytes)
+    if (reply.kind === 'encrypted') this.#sendToServer(reply.bytes)
     else if (reply.kind === 'finished') this.#connection.end()
     else if (reply.kind === 'decrypted') this.#takeContent(reply.bytes)
     else if (reply.kind === 'secured') this.emit('secureConnect', reply.certificate)
@@ -73,6 +73,12 @@ export class SecuredSocket extends Socket {
     else if (reply.kind === 'read') this.#takeRead(reply.count)
     else if (reply.kind === 'failed') this.destroy(failure(reply.code))
     else if (reply.kind === 'ended') this.push(null)
+  }
+
+  /** A server that has hung up gets no more: the error of a write would lose its answer, which the thread still decrypts. */
+  #sendToServer(bytes: Uint8Array): void {
+    const { writable, readableEnded } = this.#connection
+    if (writable && !readableEnded) this.#connection.write(bytes)
   }
 
   #takeContent(bytes: Uint8Array): void {
