@@ -1,4 +1,5 @@
-import type { Socket } from 'node:net'
+import { once } from 'node:events'
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 import { Duplex, PassThrough } from 'node:stream'
 import { expect, test } from 'vitest'
 import { type RequestOfSocket, SecuredSocket, TOO_MUCH } from '../../../src/network/outbound/secured-socket.ts'
@@ -72,4 +73,18 @@ test('writing fails when the connection is closed, and the thread is told once',
   socket.destroy()
   expect(requests.filter(({ kind }) => kind === 'close')).toHaveLength(1)
   expect(kinds(requests)).toEqual(new Set(['write', 'close']))
+})
+
+test('the answer of a server that hangs up arrives, although the thread still has something to send', async () => {
+  const server = createServer((peer) => peer.end('answer')).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const connection = connect((server.address() as AddressInfo).port, '127.0.0.1')
+  const socket = new SecuredSocket(connection, () => {})
+  await once(connection, 'end')
+  socket.onReply({ kind: 'encrypted', bytes: new Uint8Array(24) })
+  await new Promise(setImmediate)
+  socket.onReply({ kind: 'decrypted', bytes: Uint8Array.from(Buffer.from('answer')) })
+  socket.onReply({ kind: 'ended' })
+  expect(Buffer.concat(await socket.toArray()).toString()).toBe('answer')
+  await once(server.close(), 'close')
 })
