@@ -5,7 +5,6 @@ import type { PageKeys } from '../account/page/page-guard.ts'
 import { PAGE_TOKEN_PREFIX } from '../account/page/page-guard.ts'
 import { renameOwner } from '../core/concurrency/owner.ts'
 import type { Actor } from '../core/context.ts'
-import { clientSubject } from '../core/ip-address.ts'
 import type { GraphContext } from '../graphql/schema/builder.ts'
 import type { Caller } from '../http/request/caller.ts'
 import { routeOf } from '../http/request/caller.ts'
@@ -31,11 +30,12 @@ export async function contextOf(
 ): Promise<GraphContext> {
   const actor = await actorOf(dependencies, caller)
   const acting = caller.organization === null ? actor : await actorFor(dependencies.db, actor, caller.organization)
-  renameOwner(ownerOf(acting) ?? clientSubject(caller.address))
+  const owner = ownerOf(acting)
+  if (owner !== null) renameOwner(owner)
   return contextAs(acting, dependencies, caller, cancellation, pageKeysOf(caller))
 }
 
-/** Returns the organization or person on whose behalf an actor acts; null: it is any visitor. */
+/** Returns the organization or person on whose behalf an actor acts; null: any visitor, whose network is known already. */
 function ownerOf(actor: Actor): string | null {
   if (actor.kind === 'visitor' || actor.kind === 'system') return null
   return actor.organizationId ?? (actor.kind === 'apiKey' ? null : (actor.userId ?? null))
