@@ -32,6 +32,8 @@ export class SecuredSocket extends Socket {
   #unread = 0
   #onWritten: ((error?: Error | null) => void) | null = null
   #isClosed = false
+  /** The error with which the connection ended; null: none. What arrived before it is still decrypted. */
+  #lost: Error | null = null
 
   /** @param send sends a message about this connection to its thread. */
   constructor(connection: Socket, send: (request: RequestOfSocket) => void) {
@@ -42,7 +44,9 @@ export class SecuredSocket extends Socket {
     }
     connection.on('data', (chunk: Buffer) => this.#receive(chunk))
     connection.on('end', () => this.#send({ kind: 'ended' }))
-    connection.on('error', (error) => this.destroy(error))
+    connection.on('error', (error) => {
+      this.#lost = error
+    })
     connection.on('close', () => this.#send({ kind: 'ended' }))
     // A server may have hung up while the thread was loading.
     if (connection.readableEnded || connection.destroyed) this.#send({ kind: 'ended' })
@@ -71,8 +75,8 @@ export class SecuredSocket extends Socket {
     else if (reply.kind === 'secured') this.emit('secureConnect', reply.certificate)
     else if (reply.kind === 'written') this.#takeWritten(null)
     else if (reply.kind === 'read') this.#takeRead(reply.count)
-    else if (reply.kind === 'failed') this.destroy(failure(reply.code))
-    else if (reply.kind === 'ended') this.push(null)
+    else if (reply.kind === 'failed') this.destroy(this.#lost ?? failure(reply.code))
+    else if (reply.kind === 'ended') this.#takeEnd()
   }
 
   /** A server that has hung up gets no more: the error of a write would lose its answer, which the thread still decrypts. */
@@ -85,6 +89,17 @@ export class SecuredSocket extends Socket {
     this.#content += bytes.length
     this.#unread += bytes.length
     if (this.push(Buffer.from(bytes.buffer))) this._read()
+  }
+
+  /** Ends what the caller reads. An error of the connection comes after what it has not read yet. */
+  #takeEnd(): void {
+    const lost = this.#lost
+    if (lost === null) this.push(null)
+    else if (this.readableLength === 0) this.destroy(lost)
+    else {
+      this.once('end', () => this.destroy(lost))
+      this.push(null)
+    }
   }
 
   #takeRead(count: number): void {

@@ -88,3 +88,26 @@ test('the answer of a server that hangs up arrives, although the thread still ha
   expect(Buffer.concat(await socket.toArray()).toString()).toBe('answer')
   await once(server.close(), 'close')
 })
+
+test.each(['read at once', 'read later'])(
+  'what arrived before a connection is reset is %s, and the error follows',
+  async (how) => {
+    const server = createServer((peer) => peer.on('data', () => peer.resetAndDestroy())).listen(0, '127.0.0.1')
+    await once(server, 'listening')
+    const connection = connect((server.address() as AddressInfo).port, '127.0.0.1')
+    const requests: RequestOfSocket[] = []
+    const socket = new SecuredSocket(connection, (request) => void requests.push(request))
+    const failed = once(socket, 'error')
+    const content: Buffer[] = []
+    if (how === 'read at once') socket.on('data', (chunk: Buffer) => content.push(chunk))
+    connection.write('request')
+    await new Promise((resolve) => connection.once('close', resolve))
+    expect(requests).toContainEqual({ kind: 'ended' })
+    socket.onReply({ kind: 'decrypted', bytes: Uint8Array.from(Buffer.from('answer')) })
+    socket.onReply({ kind: 'ended' })
+    if (how === 'read later') socket.on('data', (chunk: Buffer) => content.push(chunk))
+    expect((await failed)[0]).toMatchObject({ code: 'ECONNRESET' })
+    expect(Buffer.concat(content).toString()).toBe('answer')
+    await once(server.close(), 'close')
+  },
+)
