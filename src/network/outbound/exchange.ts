@@ -12,8 +12,8 @@ const MAX_INTERIM_RESPONSES = 100
 /** A response whose body has not been read. */
 interface Exchanged {
   readonly answer: IncomingMessage
-  /** What its head does that HTTP forbids or that many clients refuse, as phrases. */
-  readonly oddities: readonly string[]
+  /** Returns what it does, as far as it has arrived, that HTTP forbids or that many clients refuse, as phrases. */
+  readonly oddities: () => readonly string[]
 }
 
 /**
@@ -36,8 +36,17 @@ export function exchange(
         interim += 1
         if (interim > MAX_INTERIM_RESPONSES) reject(new Stop('protocol', 'theirs', 'Too many interim responses'))
       })
-      sent.once('response', (answer) => resolve({ answer, oddities: connection.oddities }))
-      sent.on('error', (error: NodeJS.ErrnoException) => reject(exchangeFailure(error)))
+      let received: IncomingMessage | null = null
+      sent.once('response', (answer) => {
+        received = answer
+        resolve({ answer, oddities: () => connection.oddities })
+      })
+      sent.on('error', (error: NodeJS.ErrnoException) => {
+        const failure = exchangeFailure(error)
+        reject(failure)
+        // After the end of the body, anything may follow.
+        if (received?.complete === false) received.destroy(failure)
+      })
       sent.end(hop.body)
       return () => socket.destroy()
     }),
@@ -63,7 +72,7 @@ function open(
         ...(authorization !== null && { 'proxy-authorization': authorization }),
       },
       maxHeaderSize: 2 * MAX_HEAD_BYTES,
-      // The head has been checked. Of the body, this accepts chunks of unusual form.
+      // The head and the chunks have been checked; of trailers, this accepts unusual ones.
       insecureHTTPParser: true,
     })
     sent.maxHeadersCount = MAX_HEADERS

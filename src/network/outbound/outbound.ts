@@ -118,7 +118,7 @@ export interface Answer {
   /** The certificate that expires first, of all servers on the way; null: none used TLS. */
   readonly certificate: Certificate | null
   readonly phases: Phases
-  /** What the response head does that HTTP forbids or that many clients refuse, as phrases. */
+  /** What the response does that HTTP forbids or that many clients refuse, as phrases. */
   readonly oddities: readonly string[]
 }
 
@@ -200,7 +200,7 @@ export function createOutbound(settings: {
         address,
         certificate,
         phases: read.isRead ? phasesOf(state) : atHead,
-        oddities,
+        oddities: oddities(),
       }
     } finally {
       socket.destroy()

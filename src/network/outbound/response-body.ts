@@ -6,6 +6,8 @@ import { createDecoders } from './content-encoding.ts'
 /** By how many bytes the encoded form of a short body may be longer than the body. */
 const MAX_OVERHEAD_BYTES = 16 * 1024
 
+const CLOSED_EARLY = 'Connection closed before the response was complete'
+
 /**
  * Reads and decodes the body of a response, up to `limit` bytes. Neither its length nor its decoded size can exhaust
  * memory.
@@ -48,9 +50,14 @@ export function readBody(
       encoded.on('end', () => !isOver && received === 0 && finish(true))
     }
 
-    answer.on('error', () => {
-      if (!isOver) fail(new Stop('closed', 'theirs', 'Connection closed before the response was complete'))
-    })
+    const failOfAnswer = () => {
+      if (isOver) return
+      const { errored } = answer
+      fail(errored instanceof Stop ? errored : new Stop('closed', 'theirs', CLOSED_EARLY))
+    }
+    answer.on('error', failOfAnswer)
+    // What fails together with the head has failed before this listens.
+    if (answer.destroyed) process.nextTick(failOfAnswer)
     let body: Readable = answer
     for (const decoder of decoders) {
       limitEncoded(body)

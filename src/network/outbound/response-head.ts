@@ -25,6 +25,8 @@ export interface ReadHead {
   /** The received bytes after the head. */
   readonly rest: Buffer
   readonly status: number
+  /** Whether the body, if there is one, is sent in chunks (RFC 9112 §6.3). */
+  readonly isChunked: boolean
   /** What the server does that RFC 9112 forbids, or that many clients refuse, as phrases. */
   readonly oddities: readonly string[]
 }
@@ -108,13 +110,15 @@ function notHttp(): UnreadableHead {
 /** Characters that no header may have (RFC 9110 §5.5). Those from 0x80 on are bytes of any charset. */
 const CONTROL = /[^\t\x20-\x7e\x80-\xff]/g
 
-const NOT_STRICT = {
+/** What responses do that RFC 9112 forbids, as phrases. */
+export const NOT_STRICT = {
   lineEnd: 'lines end without a carriage return',
   status: 'the status line has an unusual form',
   folded: 'a header continues on the next line',
   name: 'the name of a header has invalid characters',
   value: 'a header has control characters',
   length: 'the length of the body is stated more than once or in an unusual form',
+  chunks: 'the chunks of the body have an unusual form',
 }
 
 /** @throws UnreadableHead */
@@ -138,7 +142,7 @@ function readLines(lines: readonly Buffer[]): Omit<ReadHead, 'rest'> {
         )
   // A large head is unusual, but breaks no rule.
   if (bytes > LARGE_HEAD_BYTES) oddities.add(`the headers have ${Math.ceil(bytes / 1024)} KiB`)
-  return { head, status, oddities: [...oddities] }
+  return { head, status, isChunked: endsInChunks(framed), oddities: [...oddities] }
 }
 
 function readStatus(text: string, oddities: Set<string>) {
@@ -177,6 +181,12 @@ function readHeaders(texts: readonly string[], oddities: Set<string>): readonly 
     if (!isName || name !== given) oddities.add(NOT_STRICT.name)
     return isName ? [{ name, value: value.replace(CONTROL, ' ') }] : []
   })
+}
+
+function endsInChunks(headers: readonly Header[]): boolean {
+  const transfers = headers.filter(({ name }) => name.toLowerCase() === 'transfer-encoding')
+  const [, last = ''] = /([^,]*)$/.exec(transfers.at(-1)?.value ?? '') ?? []
+  return last.trim().toLowerCase() === 'chunked'
 }
 
 /** Returns the headers with one statement of the length of the body (RFC 9112 §6.3), as curl understands it. */

@@ -1,15 +1,17 @@
 import type { Socket } from 'node:net'
 import { Duplex } from 'node:stream'
-import { createHeadReader, UnreadableHead } from './response-head.ts'
+import { createChunkReader } from './response-chunks.ts'
+import { createHeadReader, type ReadHead, UnreadableHead } from './response-head.ts'
 
 /**
- * A connection for one request in HTTP/1.1 whose response head may break HTTP: it delivers a head that Node's parser
+ * A connection for one request in HTTP/1.1 whose response may break HTTP: it delivers a head and chunks that Node's parser
  * accepts. Fails with `UnreadableHead`.
  */
 export class TolerantConnection extends Duplex {
   readonly #connection: Socket
   #readHead: ReturnType<typeof createHeadReader> | null = createHeadReader()
-  #oddities: readonly string[] = []
+  #readBody: (bytes: Buffer) => Buffer = (bytes) => bytes
+  readonly #oddities = new Set<string>()
 
   constructor(connection: Socket) {
     super()
@@ -25,9 +27,9 @@ export class TolerantConnection extends Duplex {
     connection.on('close', () => hasEnded || this.destroy())
   }
 
-  /** What the response head does that HTTP forbids or that many clients refuse, as phrases. */
+  /** What the response does, as far as it has arrived, that HTTP forbids or that many clients refuse, as phrases. */
   get oddities(): readonly string[] {
-    return this.#oddities
+    return [...this.#oddities]
   }
 
   #receive(chunk: Buffer): void {
@@ -51,11 +53,16 @@ export class TolerantConnection extends Duplex {
       chunk = read.rest
       const isInterim = read.status >= 100 && read.status < 200 && read.status !== 101
       this.#readHead = isInterim ? createHeadReader() : null
-      if (!isInterim) this.#oddities = read.oddities
+      if (!isInterim) this.#expectBody(read)
       if (chunk.length === 0) break
     }
-    delivered.push(chunk)
-    return delivered.length === 1 ? chunk : Buffer.concat(delivered)
+    const body = this.#readBody(chunk)
+    return delivered.length === 0 ? body : Buffer.concat([...delivered, body])
+  }
+
+  #expectBody({ oddities, isChunked }: ReadHead): void {
+    for (const each of oddities) this.#oddities.add(each)
+    if (isChunked) this.#readBody = createChunkReader(this.#oddities)
   }
 
   override _read(): void {
