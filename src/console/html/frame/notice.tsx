@@ -1,7 +1,9 @@
+import { createHash } from 'node:crypto'
 import type { Context as HttpContext } from 'hono'
 import { deleteCookie, getCookie, setCookie } from 'hono/cookie'
 import { raw } from 'hono/html'
 import type { Child } from 'hono/jsx'
+import { z } from 'zod'
 import { ownValue } from '../../../core/own-value.ts'
 import { parseUrl } from '../../../core/url.ts'
 import type { ConsoleContext } from './context.ts'
@@ -15,9 +17,14 @@ export interface Notice {
   readonly to: string
   /** The path that the form was sent to. */
   readonly from: string
+  /** The marks of the sent fields, which tell the form from others that are sent to the same path. */
+  readonly marks: string
   /** The id of the element that shows the result, if the page has the form no more; empty: none. */
   readonly section: string
 }
+
+/** How many fields of a form are marked: enough to tell it from others, and few for a cookie. */
+const MARKED_FIELDS = 60
 
 const COOKIE = 'allclear_notice'
 const PATH = '/console'
@@ -68,13 +75,19 @@ interface RedirectedScreen {
   readonly ctx: Pick<ConsoleContext, 'config'>
 }
 
+/** Returns a mark of two characters: their 12 bits tell forms apart, but not what was typed. */
+const markOf = (text: string) => createHash('sha256').update(text).digest('base64url').slice(0, 2)
+const markOfField = (name: string, value: string) => markOf(`${name}=${value}`)
+
 /**
  * Redirects to a page of the console that shows that the form was accepted, near the form or the section that the address
  * names. Its fragment is left out: browsers focus no notice in a page whose address has one.
  */
-export function redirectWithNotice({ c, ctx }: RedirectedScreen, address: string): Response {
+export function redirectWithNotice({ c, ctx }: RedirectedScreen, address: string, sent: URLSearchParams): Response {
   const { pathname: to = PATH, hash = '' } = parseUrl(address, 'http://own.invalid') ?? {}
-  const notice: Notice = { to, from: c.req.path, section: hash.slice(1) }
+  const marked = [...sent].slice(0, MARKED_FIELDS)
+  const marks = marked.map(([name, value]) => markOf(name) + markOfField(name, value)).join('')
+  const notice: Notice = { to, from: c.req.path, marks, section: hash.slice(1) }
   const secure = ctx.config.BASE_URL?.startsWith('https:') ?? false
   const cookie = { path: PATH, httpOnly: true, sameSite: 'Strict', maxAge: LIFETIME_S, secure } as const
   setCookie(c, COOKIE, JSON.stringify(notice), cookie)
@@ -96,16 +109,13 @@ export function takeNotice(c: HttpContext): Notice | null {
 
 function parseNotice(text: string): Notice | null {
   try {
-    const value: unknown = JSON.parse(text)
-    if (typeof value !== 'object' || value === null || !('to' in value && 'from' in value && 'section' in value))
-      return null
-    const { to, from, section } = value
-    const isNotice = typeof to === 'string' && typeof from === 'string' && typeof section === 'string'
-    return isNotice ? { to, from, section } : null
+    return noticeSchema.safeParse(JSON.parse(text)).data ?? null
   } catch {
     return null
   }
 }
+
+const noticeSchema = z.object({ to: z.string(), from: z.string(), marks: z.string(), section: z.string() })
 
 /** Renders the content of a page with its notice: before the form that was sent, or first if the page has it no more. */
 export function WithNotice({ notice, children }: { readonly notice: Notice | null; readonly children: Child }) {
@@ -132,15 +142,38 @@ function textOf({ from }: Notice): string {
  * Returns the position of the form that was sent, or of the section; 0: the page has neither. Attributes of rendered
  * elements are escaped.
  */
-function placeOf(html: string, { to, from, section }: Notice): number {
-  for (const { index, 0: tag } of html.matchAll(/<form [^>]*>/g)) {
+function placeOf(html: string, { to, from, marks, section }: Notice): number {
+  const sent = new Set(marks.match(/../g))
+  const forms = [...html.matchAll(/<form [^>]*>/g)].filter(({ 0: tag }) => {
     const action = /action="([^"?#]*)/.exec(tag)?.[1]
-    if (tag.includes('method="post"') && (action ?? to) === from) return visibleFrom(html, index)
+    return tag.includes('method="post"') && (action ?? to) === from
+  })
+  const [form, ...others] = forms.map(({ index }) => ({ index, likeness: likeness(html, index, sent) }))
+  if (form !== undefined) {
+    const { index } = others.reduce((best, each) => (each.likeness > best.likeness ? each : best), form)
+    return visibleFrom(html, index)
   }
   for (const { index, 0: tag } of section === '' ? [] : html.matchAll(/<[a-z][^>]* id="[^>]*>/g)) {
     if (tag.includes(` id="${section}"`)) return visibleFrom(html, index)
   }
   return 0
+}
+
+/** Counts the fields of a form that were sent, and once more those whose value is fixed. */
+function likeness(html: string, start: number, sent: ReadonlySet<string>): number {
+  const controls = html
+    .slice(start, html.indexOf('</form>', start))
+    .matchAll(/<(?:input|select|textarea|button) [^>]*>/g)
+  const marks = new Set(
+    [...controls].flatMap(([tag]) => {
+      const [, name] = / name="([^"]*)"/.exec(tag) ?? []
+      if (name === undefined) return []
+      const [, value = ''] = / value="([^"]*)"/.exec(tag) ?? []
+      const isFixed = tag.includes(' type="hidden"') || tag.startsWith('<button')
+      return isFixed ? [markOf(name), markOfField(name, value)] : [markOf(name)]
+    }),
+  )
+  return [...marks].filter((mark) => sent.has(mark)).length
 }
 
 /** Returns the position, or that of the outermost closed `details` around it, which would hide the notice. */

@@ -133,7 +133,7 @@ export function createScreenRoutes<S extends AnyScreen>(
           await before(screen, form)
           const next = await submit(screen, form)
           changed(screen, form)
-          return typeof next === 'string' ? redirectWithNotice(screen, screen.path(next)) : next
+          return typeof next === 'string' ? redirectWithNotice(screen, screen.path(next), form.fields) : next
         } catch (error) {
           return await refused(screen, form, error, show)
         }

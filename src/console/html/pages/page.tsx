@@ -32,7 +32,7 @@ export function pageScreens(screens: Screens): void {
     const input = { ...withoutLocked(readPageFields(sent, page), sent.fields), ...organizationFields(sent) }
     const { slug } = await updateFirstPage(ctx, input, readLogoFile(sent))
     // The slug is in the address of every screen.
-    return redirectWithNotice(screen, `/console/${slug}/page`)
+    return redirectWithNotice(screen, `/console/${slug}/page`, sent.fields)
   })
   draft('page/preview', async (screen, sent) => sendPreview(screen, sent, await firstPage(screen)), showSettings)
   domainForms(screens, 'page', firstPage, showSettings)

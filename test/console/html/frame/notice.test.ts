@@ -17,6 +17,13 @@ async function follow(
   return get(path, { cookie })
 }
 
+/** Returns the path of a new incident. */
+async function openIncident(editor: Browser): Promise<string> {
+  const fields = { title: 'Slow', status: 'INVESTIGATING', impact: 'MINOR', message: 'Slow.' }
+  const { location } = await editor.post('incidents/new', fields)
+  return location?.replace('/console/notices/', '') ?? ''
+}
+
 describe('the page after a form', () => {
   test('says beside the form that its input was saved, once', async () => {
     const person = await signIn('OWNER')
@@ -39,15 +46,54 @@ describe('the page after a form', () => {
 
   test('says so outside of a closed section', async () => {
     const editor = await signIn('EDITOR')
-    const created = await editor.post('incidents/new', {
-      title: 'Slow',
-      status: 'INVESTIGATING',
-      impact: 'MINOR',
-      message: 'Slow.',
-    })
-    const path = created.location?.replace('/console/notices/', '') ?? ''
+    const path = await openIncident(editor)
     const { html } = await follow(editor, await editor.post(`${path}/lead`, { userId: editor.userId }))
     expect(html).toMatch(new RegExp(`${NOTICE.source}<(details|form)`))
+  })
+
+  describe('of several forms with one address, says so at the one that was sent', () => {
+    /** Returns the first fields with a fixed value after the notice. */
+    const fieldsAfter = ({ html }: ConsolePage) =>
+      [...html.slice(html.search(NOTICE)).matchAll(/name="([^"]*)" value="([^"]*)"/g)].map(
+        ([, name = '', value = '']) => `${name}=${value}`,
+      )
+
+    test('known by its name', async () => {
+      const [editor, other] = [await signIn('EDITOR'), await signIn('EDITOR')]
+      const path = await openIncident(editor)
+      const update = { form: 'update', version: '1', status: 'MONITORING', message: 'Better.' }
+      expect(fieldsAfter(await follow(editor, await editor.post(`${path}/updates`, update)))[0]).toBe('form=update')
+      // A button for oneself comes before the form with the names of all.
+      const lead = { form: 'lead', userId: other.userId }
+      expect(fieldsAfter(await follow(editor, await editor.post(`${path}/lead`, lead)))[0]).toBe('form=lead')
+      expect(fieldsAfter(await follow(editor, await editor.post(`${path}/lead`, { userId: other.userId })))[0]).toBe(
+        `userId=${editor.userId}`,
+      )
+    })
+
+    test('known by what it is about', async () => {
+      const editor = await signIn('EDITOR')
+      for (const group of ['First', 'Last']) {
+        await editor.post('services/groups/new', { name: group })
+        const form = await editor.get('services/new')
+        const groupId = new RegExp(`value="(grp_[a-z0-9]+)"[^>]*>${group}<`).exec(form.html)?.[1] ?? ''
+        for (const name of ['A', 'B']) await editor.post('services/new', { name, description: '', groupId })
+      }
+      const { html } = await editor.get('services')
+      const forms = [...html.matchAll(/<form [^>]*services\/order".*?<\/form>/gs)].map(([form]) =>
+        [...form.matchAll(/name="ids" value="([^"]*)"/g)].map(([, id = '']) => id),
+      )
+      expect(forms.map(({ length }) => length)).toEqual([2, 2])
+      for (const [first = '', second = ''] of forms) {
+        const moved = await editor.post('services/order', { page: '1', ids: [first, second], up: second })
+        expect(fieldsAfter(await follow(editor, moved)).slice(0, 2)).toEqual(['page=1', `ids=${second}`])
+      }
+    })
+
+    test('without repeating what was typed', async () => {
+      const sent = await (await signIn('OWNER')).post('account', { name: 'Unmistakable' })
+      expect(decodeURIComponent(sent.headers.getSetCookie().join())).not.toContain('Unmistakable')
+    })
   })
 
   test('shows nothing at another address, to a script, or by a link', async () => {
