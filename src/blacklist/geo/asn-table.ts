@@ -93,7 +93,7 @@ export function readAsnTable(bytes: RandomAccess, start = 0): (address: string) 
     const holder = holderOf(words.length === 1 ? ipv4 : ipv6, words)
     if (holder === 0) return null
     const nameStart = holder === 1 ? 0 : nameEnds.at(holder - 2)
-    const name = bytes.bytesAt(names + nameStart, nameEnds.at(holder - 1) - nameStart).toString('utf8')
+    const name = bytes.textAt(names + nameStart, nameEnds.at(holder - 1) - nameStart)
     return toNetwork(numbers.at(holder - 1), name)
   }
 }

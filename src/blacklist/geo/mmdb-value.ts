@@ -91,7 +91,7 @@ function arrayAt(source: Source, start: number, size: number, depth: number): De
 function scalarAt(file: PagedFile, type: number, offset: number, size: number): unknown {
   switch (type) {
     case 2:
-      return file.bytesAt(offset, size).toString('utf8')
+      return file.textAt(offset, size)
     case 3:
       return file.bytesAt(offset, 8).readDoubleBE()
     case 4:

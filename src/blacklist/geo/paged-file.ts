@@ -1,15 +1,19 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
-import { LRUCache } from 'lru-cache'
 
-/** The size of a read in bytes, and the number of pages to cache. The system caches the rest, at 2 µs per read. */
-const PAGE_BYTES = 4096
-const MAX_PAGES = 512
+/**
+ * The size of a read in bytes, and the number of pages to cache: 2 MB. The system caches the rest, at 2 µs per read. The
+ * nodes that every lookup visits are apart from one another, so small pages hold more of them.
+ */
+const PAGE_BYTES = 512
+const SLOTS = 4096
 
 /** Bytes for small reads in random order. All methods throw a RangeError for a read beyond the end. */
 export interface RandomAccess {
   byteAt(offset: number): number
   /** Returns a big-endian unsigned number of at most six bytes. */
   numberAt(offset: number, length: number): number
+  /** Returns a text in UTF-8. @param length in bytes. */
+  textAt(offset: number, length: number): string
   bytesAt(offset: number, length: number): Buffer
 }
 
@@ -22,13 +26,15 @@ export interface PagedFile extends RandomAccess {
 /** Returns random access to an array in memory. */
 export function randomAccessTo({ buffer, byteOffset, length }: Uint8Array<ArrayBuffer>): RandomAccess {
   const bytes = Buffer.from(buffer, byteOffset, length)
+  const bytesAt = (offset: number, length: number) => {
+    if (offset < 0 || offset + length > bytes.length) throw new RangeError(`It ends before ${offset + length}`)
+    return bytes.subarray(offset, offset + length)
+  }
   return {
     byteAt: (offset) => bytes.readUInt8(offset),
     numberAt: (offset, length) => (length === 0 ? 0 : bytes.readUIntBE(offset, length)),
-    bytesAt(offset, length) {
-      if (offset < 0 || offset + length > bytes.length) throw new RangeError(`It ends before ${offset + length}`)
-      return bytes.subarray(offset, offset + length)
-    },
+    textAt: (offset, length) => bytesAt(offset, length).toString(),
+    bytesAt,
   }
 }
 
@@ -36,27 +42,29 @@ export function randomAccessTo({ buffer, byteOffset, length }: Uint8Array<ArrayB
 export function openPagedFile(path: string): PagedFile {
   const file = openSync(path, 'r')
   const { size } = fstatSync(file)
-  const pages = new LRUCache<number, Buffer>({ max: MAX_PAGES })
+  // Each page has one slot, so that a lookup is a division. An LRU list and memory for each page take half of the time.
+  const slots = Buffer.alloc(SLOTS * PAGE_BYTES)
+  const pageInSlot = new Int32Array(SLOTS).fill(-1)
   let isClosed = false
 
-  // Most reads are close to the previous one, so its page is kept at hand.
-  let last: { readonly number: number; readonly page: Buffer } = { number: -1, page: Buffer.alloc(0) }
-
-  function pageOf(number: number): Buffer {
-    if (last.number !== number) last = { number, page: readPage(number) }
-    return last.page
+  /** Returns where a byte is in `slots`, after it has read the byte's page. */
+  function locate(offset: number): number {
+    const start = offset % PAGE_BYTES
+    const page = (offset - start) / PAGE_BYTES
+    const slot = page % SLOTS
+    if (pageInSlot[slot] !== page) readPage(page, slot)
+    return slot * PAGE_BYTES + start
   }
 
-  function readPage(number: number): Buffer {
-    const known = pages.get(number)
-    if (known !== undefined) return known
+  function readPage(page: number, slot: number): void {
     // After a close, the system may reuse the file descriptor for another file.
     if (isClosed) throw new Error(`${path} is closed`)
-    const page = Buffer.allocUnsafeSlow(PAGE_BYTES)
-    const length = readSync(file, page, 0, PAGE_BYTES, number * PAGE_BYTES)
-    const read = page.subarray(0, length)
-    pages.set(number, read)
-    return read
+    pageInSlot[slot] = -1
+    const offset = page * PAGE_BYTES
+    const length = Math.min(PAGE_BYTES, size - offset)
+    const read = readSync(file, slots, slot * PAGE_BYTES, length, offset)
+    if (read < length) throw new RangeError(`${path} has become shorter`)
+    pageInSlot[slot] = page
   }
 
   function requireWithin(offset: number, length: number): void {
@@ -64,43 +72,45 @@ export function openPagedFile(path: string): PagedFile {
       throw new RangeError(`${path} ends before ${offset + length}`)
   }
 
+  /** Returns how many of some bytes are in the same page as the first one. */
+  const inFirstPage = (offset: number, length: number) => Math.min(length, PAGE_BYTES - (offset % PAGE_BYTES))
+
   function bytesAt(offset: number, length: number): Buffer {
     requireWithin(offset, length)
-    const pieces: Buffer[] = []
-    for (let at = offset; at < offset + length; ) {
-      const start = at % PAGE_BYTES
-      const piece = pageOf((at - start) / PAGE_BYTES).subarray(start, start + offset + length - at)
-      if (piece.length === 0) throw new RangeError(`${path} has become shorter`)
-      if (piece.length === length) return piece
-      pieces.push(piece)
-      at += piece.length
+    const bytes = Buffer.allocUnsafe(length)
+    for (let at = 0; at < length; ) {
+      const count = inFirstPage(offset + at, length - at)
+      const from = locate(offset + at)
+      at += slots.copy(bytes, at, from, from + count)
     }
-    return Buffer.concat(pieces)
+    return bytes
   }
 
   return {
     size,
-    // Reads the byte without allocating an object, which would take most of the time.
+    // Reads numbers and texts without allocating an object, which would take most of the time.
     byteAt(offset) {
       requireWithin(offset, 1)
-      const byte = pageOf(Math.floor(offset / PAGE_BYTES))[offset % PAGE_BYTES]
-      return byte ?? bytesAt(offset, 1).readUInt8()
+      return slots.readUInt8(locate(offset))
     },
     numberAt(offset, length) {
       requireWithin(offset, length)
       if (length === 0) return 0
-      const start = offset % PAGE_BYTES
-      const page = pageOf((offset - start) / PAGE_BYTES)
-      return start + length <= page.length
-        ? page.readUIntBE(start, length)
+      return inFirstPage(offset, length) === length
+        ? slots.readUIntBE(locate(offset), length)
         : bytesAt(offset, length).readUIntBE(0, length)
+    },
+    textAt(offset, length) {
+      requireWithin(offset, length)
+      if (inFirstPage(offset, length) < length) return bytesAt(offset, length).toString()
+      const start = locate(offset)
+      return slots.toString('utf8', start, start + length)
     },
     bytesAt,
     close() {
       if (isClosed) return
       isClosed = true
-      pages.clear()
-      last = { number: -1, page: Buffer.alloc(0) }
+      pageInSlot.fill(-1)
       closeSync(file)
     },
   }

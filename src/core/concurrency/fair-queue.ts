@@ -13,8 +13,9 @@ export interface FairQueue<Owner, Item> {
 
 /** Creates an empty queue. */
 export function createFairQueue<Owner, Item>(): FairQueue<Owner, Item> {
-  /** The items by owner; the next owner comes first. */
   const waiting = new Map<Owner, Item[]>()
+  /** The owners with items; the next one comes first. Not the order of the Map: moving its entries is slow in V8. */
+  const turns: Owner[] = []
   let size = 0
 
   return {
@@ -25,23 +26,28 @@ export function createFairQueue<Owner, Item>(): FairQueue<Owner, Item> {
     add(owner, item) {
       const own = waiting.get(owner)
       if (own) own.push(item)
-      else waiting.set(owner, [item])
+      else {
+        waiting.set(owner, [item])
+        turns.push(owner)
+      }
       size += 1
     },
     next(may = () => true) {
-      for (const [owner, own] of waiting) {
-        if (!may(owner)) continue
-        const item = own.shift()
-        waiting.delete(owner)
-        if (own.length > 0) waiting.set(owner, own)
-        size -= 1
-        return item
-      }
-      return undefined
+      const turn = turns.findIndex((owner) => may(owner))
+      const owner = turns[turn]
+      if (owner === undefined) return undefined
+      turns.splice(turn, 1)
+      const own = waiting.get(owner) ?? []
+      const item = own.shift()
+      if (own.length > 0) turns.push(owner)
+      else waiting.delete(owner)
+      size -= 1
+      return item
     },
     clear() {
-      const items = [...waiting.values()].flat()
+      const items = turns.flatMap((owner) => waiting.get(owner) ?? [])
       waiting.clear()
+      turns.length = 0
       size = 0
       return items
     },

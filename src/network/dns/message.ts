@@ -7,6 +7,7 @@ import {
   RECURSION_DESIRED,
   type StringAnswer,
 } from 'dns-packet'
+import { readAddressReply } from './address-reply.ts'
 import { textOf } from './record.ts'
 
 /** The record types that can be queried. */
@@ -133,9 +134,11 @@ export function readReply(message: Buffer, question: Question): DnsResult | 'tru
   if (rcode !== rcodes.noError && rcode !== rcodes.nameError)
     return { kind: 'failed', reason: failureByRcode[rcode] ?? 'servfail' }
 
+  const nxdomain = rcode === rcodes.nameError
+  const plain = question.type === 'A' ? readAddressReply(message, endOfQuestion(message)) : null
+  if (plain !== null) return resultOf(plain.addresses, plain.ttl, plain.absenceTtl, nxdomain)
   const packet = decoded(message)
-  if (packet === null) return { kind: 'failed', reason: 'malformed' }
-  return readRecords(packet, rcode === rcodes.nameError, question)
+  return packet === null ? { kind: 'failed', reason: 'malformed' } : readRecords(packet, nxdomain, question)
 }
 
 function readRecords(packet: DecodedPacket, nxdomain: boolean, question: Question): DnsResult {
@@ -143,18 +146,22 @@ function readRecords(packet: DecodedPacket, nxdomain: boolean, question: Questio
   if (additionals.some(hasExtendedRcode)) return { kind: 'failed', reason: 'servfail' }
 
   const found = follow(answers, question)
-  if (!nxdomain && found.values.length > 0) {
-    return { kind: 'answer', values: found.values, ttl: boundedTtl(found.ttl, positiveTtl) }
-  }
-  if (!nxdomain && !packet.flag_aa && isReferral(authorities)) return { kind: 'failed', reason: 'servfail' }
-  const ttl = Math.min(found.ttl, absenceTtl(authorities))
-  return { kind: 'none', nxdomain, ttl: boundedTtl(ttl, negativeTtl) }
+  const isAnswer = !nxdomain && found.values.length > 0
+  if (!isAnswer && !nxdomain && !packet.flag_aa && isReferral(authorities))
+    return { kind: 'failed', reason: 'servfail' }
+  return resultOf(found.values, found.ttl, absenceTtl(authorities), nxdomain)
+}
+
+/** @param ttl the TTL of the values and of the aliases that led to them. @param absence that of the SOA; null: none. */
+function resultOf(values: readonly string[], ttl: number, absence: number | null, nxdomain: boolean): DnsResult {
+  if (!nxdomain && values.length > 0) return { kind: 'answer', values, ttl: boundedTtl(ttl, positiveTtl) }
+  return { kind: 'none', nxdomain, ttl: boundedTtl(Math.min(ttl, absence ?? negativeTtl.withoutSoa), negativeTtl) }
 }
 
 /** Decodes a message; null: it is malformed, does not end with its last record, or takes too long to read. */
 function decoded(message: Buffer): DecodedPacket | null {
   try {
-    const packet = decode(withBudget(message))
+    const packet = decode(message.length > alwaysQuick ? withBudget(message) : message)
     return decode.bytes === message.length ? packet : null
   } catch {
     // Whatever the library throws, the cause is the data of the message.
@@ -193,6 +200,8 @@ function withBudget(message: Buffer): Buffer {
   })
 }
 
+/** The length of messages that are read at once in any case, in bytes: at most 200 pointers for each of 40 records. */
+const alwaysQuick = 512
 /** The maximum number of reads: enough for two thousand addresses of a name with five labels. */
 const mostReads = 20_000
 
@@ -258,10 +267,10 @@ function isReferral(authorities: readonly Answer[]): boolean {
   return authorities.some(({ type }) => type === 'NS') && !authorities.some(({ type }) => type === 'SOA')
 }
 
-/** Returns the lesser of the SOA's own TTL and its field MINIMUM. */
-function absenceTtl(authorities: readonly Answer[]): number {
+/** Returns the lesser of the SOA's own TTL and its field MINIMUM; null: there is no SOA. */
+function absenceTtl(authorities: readonly Answer[]): number | null {
   const soa = authorities.find((record) => record.type === 'SOA')
-  return soa === undefined ? negativeTtl.withoutSoa : Math.min(soa.ttl ?? 0, soa.data.minimum ?? 0)
+  return soa === undefined ? null : Math.min(soa.ttl ?? 0, soa.data.minimum ?? 0)
 }
 
 function boundedTtl(ttl: number, { least, most }: { readonly least: number; readonly most: number }): number {
