@@ -10,11 +10,14 @@ import { createDeliverySender } from './delivery-sender.ts'
 
 const CONCURRENCY = 64
 
-/** Selects the first pending delivery of each channel and thread, so that messages arrive in order. */
+/**
+ * Selects the first pending delivery of each channel and thread, so that messages arrive in order. OFFSET keeps the
+ * planner from a join, which would read all pending deliveries.
+ */
 const isFirstPending = Prisma.sql`NOT EXISTS (
   SELECT 1 FROM "AlertDelivery" AS earlier
   WHERE earlier."channelId" = "AlertDelivery"."channelId" AND earlier.thread = "AlertDelivery".thread
-    AND earlier.position < "AlertDelivery".position AND earlier.status = 'PENDING')`
+    AND earlier.position < "AlertDelivery".position AND earlier.status = 'PENDING' OFFSET 0)`
 
 /** Creates a worker that sends due alert deliveries with the rights of the system. */
 export function createAlertWorker(

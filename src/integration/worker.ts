@@ -56,6 +56,7 @@ export function createIncomingWorker(parts: {
     where: () =>
       Prisma.sql`"organizationId" IN (SELECT id FROM ${organizations} AS organizations WHERE "deletedAt" IS NULL)`,
     ownerOf: ({ organizationId }) => organizationId,
+    notOwnedBy: (owners) => Prisma.sql`"organizationId" <> ALL (${owners}::text[])`,
     leaseMs: LEASE_MS,
     maxClaimed: CONCURRENCY,
     batch: CONCURRENCY,

@@ -40,7 +40,7 @@ export async function releaseClaims(
 }
 
 /**
- * Claims due rows for this worker. Sets their due time to the end of the lease, so that no other worker claims them
+ * Claims due rows for this worker, the earliest due of all owners first (`createFairClaim` claims owner by owner). Sets their due time to the end of the lease, so that no other worker claims them
  * meanwhile. The worker sets the next due time when it has finished.
  */
 export async function claimDue(ctx: Pick<Context, 'db' | 'now'>, options: LeaseOptions): Promise<Lease> {
@@ -56,5 +56,10 @@ export async function claimDue(ctx: Pick<Context, 'db' | 'now'>, options: LeaseO
     )
     UPDATE ${table} AS work SET ${due} = ${until} FROM due WHERE work.id = due.id
     RETURNING work.id, due.was AS "dueAt"`
-  return { taken: taken.sort((one, other) => one.dueAt.getTime() - other.dueAt.getTime()), until }
+  return { taken: earliestFirst(taken), until }
+}
+
+/** Sorts claimed rows, the earliest due first, because statements return them in any order. */
+export function earliestFirst<Row extends { readonly dueAt: Date }>(rows: readonly Row[]): Row[] {
+  return rows.toSorted((one, other) => one.dueAt.getTime() - other.dueAt.getTime())
 }

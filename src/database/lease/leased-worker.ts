@@ -6,6 +6,8 @@ import { SECOND } from '../../core/time.ts'
 import { Prisma } from '../../generated/prisma/client.ts'
 import type { Agenda } from './agenda.ts'
 import { IDLE_MS } from './agenda.ts'
+import type { FairLease } from './fair-claim.ts'
+import { createFairClaim } from './fair-claim.ts'
 import type { LeaseOptions } from './lease.ts'
 import { claimDue, releaseClaims } from './lease.ts'
 
@@ -59,7 +61,10 @@ export interface LeasedWorkerOptions<Row> extends Pick<LeaseOptions, 'table' | '
   readonly where: () => Prisma.Sql
   /** The owner of a row, such as its organization, who gets at most half of the claims (`fairShare`). */
   readonly ownerOf: (row: Row) => string
-  /** The condition on rows that belong to none of these owners; absent: it compares `organizationId`. */
+  /**
+   * The condition on rows that belong to none of these owners, for tables in which an owner has few due rows, because it
+   * is compared with each; absent: rows are claimed owner by owner, by `organizationId` and its index (`FairClaim`).
+   */
   readonly notOwnedBy?: (owners: readonly string[]) => Prisma.Sql
   /** The maximum number of claimed rows, and of rows per statement. */
   readonly maxClaimed: number
@@ -98,7 +103,7 @@ const MAX_POLL_MS = 30 * SECOND
 /** Creates a worker. It starts polling when `start` is called. */
 export function createLeasedWorker<Row extends LeasedRow>(options: LeasedWorkerOptions<Row>): LeasedWork<Row> {
   const { ctx, table, dueColumn, where, leaseMs, maxClaimed, batch, earliest, agenda, pauses } = options
-  const { ownerOf, notOwnedBy = notOfOrganizations } = options
+  const { ownerOf, notOwnedBy } = options
   const { room, rows } = options.name
   const { db, log, now } = ctx
   /** The claimed rows, started or not. */
@@ -107,6 +112,7 @@ export function createLeasedWorker<Row extends LeasedRow>(options: LeasedWorkerO
   let loop: PollLoop | null = null
   let leaveAgenda = () => {}
   let isClosing = false
+  const fair = createFairClaim(ctx, { table, dueColumn })
   /** The owners whose rows the last poll left to others. */
   let passedOver: readonly string[] = []
 
@@ -122,9 +128,11 @@ export function createLeasedWorker<Row extends LeasedRow>(options: LeasedWorkerO
     const limit = Math.min(share, batch)
     passedOver = full
     if (limit === 0) return pauses.noRoom
-    const allowed = full.length === 0 ? where() : Prisma.sql`${notOwnedBy(full)} AND ${where()}`
-    const { taken, until } = await claimDue(ctx, { table, dueColumn, where: allowed, limit, leaseMs })
-    if (taken.length === 0) return full.length === 0 ? msUntilNext() : Math.max(await msUntilNext(), pauses.partial)
+    const { taken, until, isMore } = await claim(full, limit)
+    if (taken.length === 0) {
+      if (isMore) return pauses.partial
+      return full.length === 0 ? msUntilNext() : Math.max(await msUntilNext(), pauses.partial)
+    }
     const read = new Map((await options.read(taken.map(({ id }) => id))).map((row) => [row.id, row]))
     const claims = taken.flatMap(({ id, dueAt }) => {
       const row = read.get(id)
@@ -133,7 +141,15 @@ export function createLeasedWorker<Row extends LeasedRow>(options: LeasedWorkerO
     })
     for (const { row } of claims) claimed.set(row.id, row)
     options.accept(claims)
-    return taken.length === limit ? pauses.full : pauses.partial
+    return isMore ? pauses.full : pauses.partial
+  }
+
+  /** Claims rows, but none of the owners that are full. */
+  async function claim(full: readonly string[], limit: number): Promise<FairLease> {
+    if (!notOwnedBy) return fair.claim({ where: where(), limit, leaseMs, full })
+    const allowed = full.length === 0 ? where() : Prisma.sql`${notOwnedBy(full)} AND ${where()}`
+    const lease = await claimDue(ctx, { table, dueColumn, where: allowed, limit, leaseMs })
+    return { ...lease, isMore: lease.taken.length === limit }
   }
 
   async function msUntilNext(): Promise<number> {
@@ -212,5 +228,3 @@ export function createLeasedWorker<Row extends LeasedRow>(options: LeasedWorkerO
     },
   }
 }
-
-const notOfOrganizations = (owners: readonly string[]) => Prisma.sql`"organizationId" <> ALL (${owners}::text[])`

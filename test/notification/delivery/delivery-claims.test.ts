@@ -1,0 +1,80 @@
+import { expect, test } from 'vitest'
+import { createFairClaim } from '../../../src/database/lease/fair-claim.ts'
+import { Prisma } from '../../../src/generated/prisma/client.ts'
+import { isFirstPending } from '../../../src/notification/delivery/delivery-worker.ts'
+import { testDatabase } from '../../support/database.ts'
+import { notifiedIn } from '../setup.ts'
+
+const database = await testDatabase()
+const { prisma, pool } = database
+const notified = notifiedIn(database)
+
+/** A node of a plan, as `EXPLAIN (FORMAT JSON)` prints it. */
+interface Plan {
+  readonly 'Node Type': string
+  readonly 'Relation Name'?: string
+  readonly 'Index Name'?: string
+  readonly 'Actual Rows': number
+  readonly 'Actual Loops': number
+  readonly 'Rows Removed by Filter'?: number
+  readonly Plans?: readonly Plan[]
+}
+
+const nodesOf = (plan: Plan): Plan[] => [plan, ...(plan.Plans ?? []).flatMap(nodesOf)]
+const rowsOf = (node: Plan) => (node['Actual Rows'] + (node['Rows Removed by Filter'] ?? 0)) * node['Actual Loops']
+
+/** The same client, which explains each of its raw statements first. */
+function explaining(plans: Plan[]): typeof prisma {
+  const $queryRaw = async (strings: TemplateStringsArray, ...parts: unknown[]) => {
+    const { text, values } = Prisma.sql(strings, ...parts)
+    const client = await pool.connect()
+    try {
+      await client.query('BEGIN')
+      const { rows } = await client.query(`EXPLAIN (ANALYZE, FORMAT JSON) ${text}`, values)
+      plans.push(...nodesOf(rows[0]?.['QUERY PLAN'][0].Plan))
+    } finally {
+      await client.query('ROLLBACK')
+      client.release()
+    }
+    return prisma.$queryRaw(strings, ...parts)
+  }
+  return new Proxy(prisma, { get: (target, name) => (name === '$queryRaw' ? $queryRaw : Reflect.get(target, name)) })
+}
+
+/** Inserts due deliveries of one subscriber, as many to each subject. */
+async function backlog(count: number, perSubject: number): Promise<string> {
+  const tenant = await notified.tenant()
+  const subscriber = await notified.subscriber(tenant, { webhook: 'https://slow.example/hook' })
+  await pool.query(
+    `INSERT INTO "Delivery" (id, "organizationId", "subscriberId", channel, seq, "subjectId", destination, "dueAt", "createdAt")
+     SELECT 'dlv_' || $2 || each, $1, $2, 'WEBHOOK', each, 'subject' || (each % ($3::int / $4::int)), 'slow.example', $5::timestamptz - interval '1 hour', $5
+     FROM generate_series(1, $3::int) AS each`,
+    [tenant.id, subscriber.id, count, perSubject, notified.now()],
+  )
+  return tenant.id
+}
+
+test('a claim reads few rows of a flood by an index, whichever of them may be sent', async () => {
+  const blocked = await backlog(10_000, 10_000)
+  const flood = await backlog(10_000, 1)
+  const few = await backlog(3, 1)
+  await pool.query('ANALYZE "Delivery"')
+  const plans: Plan[] = []
+  const fair = createFairClaim({ db: explaining(plans), now: notified.now }, { table: 'Delivery', dueColumn: 'dueAt' })
+  // The first delivery of a subject is being sent, so that the others must wait.
+  await prisma.delivery.updateMany({ where: { organizationId: blocked, seq: 1 }, data: { dueAt: null } })
+  const { taken } = await fair.claim({ where: isFirstPending, limit: 100, leaseMs: 60_000, full: [] })
+  const owners = await prisma.delivery.groupBy({
+    by: ['organizationId'],
+    where: { id: { in: taken.map(({ id }) => id) } },
+    _count: true,
+  })
+  expect(Object.fromEntries(owners.map(({ organizationId, _count }) => [organizationId, _count]))).toEqual({
+    [few]: 3,
+    [flood]: 67,
+  })
+  const scans = plans.filter((node) => node['Relation Name'] === 'Delivery' && /Scan/.test(node['Node Type']))
+  expect(scans.length).toBeGreaterThan(4)
+  expect(scans.filter((node) => node['Index Name'] === undefined)).toEqual([])
+  expect(scans.map(rowsOf).reduce((sum, rows) => sum + rows)).toBeLessThan(6000)
+})
