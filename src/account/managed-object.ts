@@ -1,6 +1,6 @@
 import { requireScope } from '../core/access.ts'
 import type { Context } from '../core/context.ts'
-import { ManagedByFile, NotFound } from '../core/errors.ts'
+import { Conflict, ManagedByFile, NotFound } from '../core/errors.ts'
 import { insertRows } from '../database/insert-rows.ts'
 import { change } from '../event-log/change.ts'
 import type { ManagedObject as ManagedObjectRow } from '../generated/prisma/client.ts'
@@ -45,12 +45,16 @@ export function readManagedObjects({ db }: Pick<Context, 'db'>, organizationId: 
   return db.managedObject.findMany({ where: { organizationId }, orderBy: [{ section: 'asc' }, { key: 'asc' }] })
 }
 
+/** The most objects that the files of an organization remember, deleted ones among them: five full files. */
+export const MAX_MANAGED_OBJECTS = 10_000
+
 /** The object of a file that was applied. */
 export type AppliedObject = Omit<ManagedObjectRow, 'locksMembers' | 'unlockedAt'>
 
 /**
  * Replaces the rows of the objects that a file manages, within the transaction of a change, and locks their fields or not.
  * @param keepsAbsent whether the rows of objects that are no longer in the file stay.
+ * @throws Conflict if that is more than an organization may have.
  */
 export async function replaceManagedObjects(
   { db }: Pick<Context, 'db'>,
@@ -75,6 +79,10 @@ export async function replaceManagedObjects(
     db,
     'ManagedObject',
     rows.map((row) => ({ ...row, locksMembers, unlockedAt: null })),
+  )
+  if ((await db.managedObject.count({ where: { organizationId } })) <= MAX_MANAGED_OBJECTS) return
+  throw new Conflict(
+    `The files of an organization can manage at most ${MAX_MANAGED_OBJECTS} objects, deleted ones included. Apply a file with deletion to forget those that it no longer has.`,
   )
 }
 

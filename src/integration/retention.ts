@@ -9,6 +9,12 @@ const MAX_KEPT = 1000
 /** How many bytes of processed bodies are kept per integration, as stored; the newest is always kept. */
 const MAX_KEPT_BYTES = 16 * 2 ** 20
 
+/**
+ * How many alerts of an integration are remembered. When an older one of them ends, its incident stays open: a sender with
+ * so many is broken, and new alerts matter more.
+ */
+export const MAX_GROUPS = 10_000
+
 /** Deletes the oldest processed bodies of an integration, beyond the number and the bytes that are kept. */
 export async function deleteSurplusBodies({ db }: Pick<Context, 'db'>, integrationId: string): Promise<void> {
   await db.$executeRaw`
@@ -35,7 +41,13 @@ export async function deleteOldBodies(
   const groups = await db.$executeRaw`
     DELETE FROM "IncomingGroup" WHERE ctid = ANY (ARRAY(
       SELECT ctid FROM "IncomingGroup" WHERE "resolvedAt" < ${before} AND NOT "isFiring" LIMIT ${DELETE_BATCH}))`
+  const surplus = await db.$executeRaw`
+    DELETE FROM "IncomingGroup" WHERE ctid = ANY (ARRAY(
+      SELECT surplus.ctid FROM "Integration" AS integration, LATERAL (
+        SELECT ctid FROM "IncomingGroup" WHERE "integrationId" = integration.id
+        ORDER BY "firedAt" DESC, "keyHash" OFFSET ${MAX_GROUPS}
+      ) AS surplus LIMIT ${DELETE_BATCH}))`
   count('IncomingBody', bodies)
-  count('IncomingGroup', groups)
-  return Math.max(bodies, groups) >= DELETE_BATCH
+  count('IncomingGroup', groups + surplus)
+  return Math.max(bodies, groups, surplus) >= DELETE_BATCH
 }

@@ -9,6 +9,8 @@ import { invalid, validate } from '../core/validation.ts'
 import { change } from '../event-log/change.ts'
 import { Prisma } from '../generated/prisma/client.ts'
 import type { ImportedRecordKind } from '../generated/prisma/enums.ts'
+import type { LimitedRows } from './stored-limits.ts'
+import { fullMessage, roomFor } from './stored-limits.ts'
 
 /** The source of imported records. */
 export interface ImportSource {
@@ -110,6 +112,35 @@ function importOutcomeOf(known: KnownRecord | undefined, digest: string): Import
   if (known.current !== known.version)
     return skipped('It was changed here since it was imported, and has changed there.')
   return { outcome: 'CHANGED', reason: '' }
+}
+
+/** The limited rows that a new record of each kind may add to. */
+const growing = {
+  INCIDENT: ['ImportedRecord', 'Incident'],
+  MAINTENANCE: ['ImportedRecord', 'Maintenance', 'PlannedMaintenance'],
+  SERIES: ['ImportedRecord'],
+} as const satisfies Record<ImportedRecordKind, readonly LimitedRows[]>
+
+interface Room {
+  readonly of: LimitedRows
+  readonly left: number
+}
+
+const roomsFor = (db: Database, organizationId: string, kind: ImportedRecordKind): Promise<Room[]> =>
+  Promise.all(growing[kind].map(async (of) => ({ of, left: await roomFor({ db }, of, organizationId) })))
+
+/**
+ * Returns a function that takes a place for a new record, or skips the record if none is left. Records that were
+ * imported before need none, so that an import can always be repeated.
+ */
+function placesIn(rooms: readonly Room[]): (created: ImportOutcome) => ImportOutcome {
+  let taken = 0
+  return (created) => {
+    const full = rooms.find(({ left }) => left <= taken)
+    if (full) return skipped(fullMessage(full.of))
+    taken += 1
+    return created
+  }
 }
 
 /** Returns whether an import writes a record. */
@@ -258,8 +289,12 @@ export async function importRead<R extends ReadRecord>(
   async function judge({ db }: Context) {
     const ids = valid.map(({ id }) => id)
     const known = await readKnownRecords(db, organizationId, { ...from, kind, ids })
+    const take = placesIn(await roomsFor(db, organizationId, kind))
     return new Map(
-      valid.map(({ id, digest }) => [id, { known: known.get(id), ...importOutcomeOf(known.get(id), digest) }]),
+      valid.map(({ id, digest }) => {
+        const found = importOutcomeOf(known.get(id), digest)
+        return [id, { known: known.get(id), ...(found.outcome === 'CREATED' ? take(found) : found) }]
+      }),
     )
   }
 

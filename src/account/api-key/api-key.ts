@@ -15,6 +15,10 @@ export const KEY_PREFIX = 'ac_'
 /** The maximum number of keys that are listed of a person. */
 const MAX_KEYS_OF_PERSON = 100
 
+/** The most keys of an organization that work, and that do not any more; older ones of these are deleted. */
+export const MAX_KEYS = 500
+export const MAX_ENDED_KEYS = 1000
+
 /** A new key. `secret` is the whole key. It is not stored, so it can only be shown now. */
 export interface CreatedApiKey {
   readonly secret: string
@@ -31,6 +35,7 @@ const newKey = z.object({
 /**
  * Creates a key for the caller's organization. Requires a key with scope ADMIN.
  * @throws Invalid when the name is blank or too long, or the expiry is not in the future.
+ * @throws Conflict when the organization has as many keys as it may have.
  */
 export async function createApiKey(ctx: Context, input: unknown): Promise<CreatedApiKey> {
   const organizationId = requireScope(ctx, 'ADMIN')
@@ -42,10 +47,27 @@ export async function createApiKey(ctx: Context, input: unknown): Promise<Create
   }
   return change(ctx, organizationId, async (tx) => {
     const key = { organizationId, name, scope, expiresAt: expiresAt ?? null, createdAt: tx.now() }
+    await makeRoom(tx, organizationId)
     const created = await insertApiKey(tx, key)
     return [created, { kind: 'API_KEY_CREATED', ...subject(created.apiKey) }]
   })
 }
+
+/** Deletes the oldest keys that do not work any more, if there are too many. @throws Conflict if too many work. */
+async function makeRoom({ db, now }: Pick<Context, 'db' | 'now'>, organizationId: string): Promise<void> {
+  if ((await db.apiKey.count({ where: { organizationId, ...usableAt(now()) } })) >= MAX_KEYS)
+    throw new Conflict(`An organization can have at most ${MAX_KEYS} API keys that work. Revoke some first.`)
+  const ended = await db.apiKey.findMany({
+    where: { organizationId, NOT: usableAt(now()) },
+    orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
+    skip: MAX_ENDED_KEYS - 1,
+    select: { id: true },
+  })
+  if (ended.length > 0) await db.apiKey.deleteMany({ where: { id: { in: ended.map(({ id }) => id) } } })
+}
+
+/** Selects keys that work. */
+const usableAt = (at: Date) => ({ revokedAt: null, OR: [{ expiresAt: null }, { expiresAt: { gt: at } }] })
 
 /**
  * The database notification that announces revoked keys, by their id, and organizations whose keys have a new check plan, by the
@@ -131,9 +153,8 @@ export function firstApiKey({ db }: Pick<Context, 'db'>, organizationId: string)
  * newest first. The caller checks permissions.
  */
 export function usableKeysOf({ now }: Pick<Context, 'now'>, organizationId: string, createdById: string) {
-  const usable = { revokedAt: null, OR: [{ expiresAt: null }, { expiresAt: { gt: now() } }] }
   return {
-    where: { organizationId, createdById, ...usable },
+    where: { organizationId, createdById, ...usableAt(now()) },
     orderBy: [{ createdAt: 'desc' }, { id: 'desc' }],
     take: MAX_KEYS_OF_PERSON,
   } satisfies Prisma.ApiKeyFindManyArgs

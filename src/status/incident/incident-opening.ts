@@ -12,6 +12,7 @@ import type { IncidentVisibility } from '../../generated/prisma/enums.ts'
 import { IncidentImpact, IncidentStatus } from '../../generated/prisma/enums.ts'
 import { notFound, requireDistinct } from '../ownership.ts'
 import { isStatement, recordStatements } from '../service/statement.ts'
+import { requireRoom } from '../stored-limits.ts'
 import { message, notifySubscribers, titleText } from '../timeline/timeline-limits.ts'
 import { changedMessages, translations, withChanges } from '../timeline/translations.ts'
 import { incidentEvent } from './incident.ts'
@@ -39,6 +40,7 @@ const newIncident = z.object({
  * the organization can see a draft until it is published. Requires a key with scope WRITE.
  * @throws Invalid, also for times in the future.
  * @throws NotFound for an unknown service.
+ * @throws Conflict when the organization may have no more incidents.
  */
 export async function createIncident(ctx: Context, input: unknown): Promise<Incident> {
   const organizationId = requireScope(ctx, 'WRITE')
@@ -48,6 +50,7 @@ export async function createIncident(ctx: Context, input: unknown): Promise<Inci
   const html = await renderMessage(ctx, organizationId, message)
   const others = await otherLanguages(ctx, organizationId, rest.translations)
   return changeBySql(ctx, organizationId, async (tx) => {
+    await requireRoom(tx, organizationId, 'Incident')
     const resolvedAt = rest.resolvedAt ?? null
     const startedAt = rest.startedAt ?? resolvedAt ?? tx.now()
     requireTimes({ status, startedAt, resolvedAt }, tx.now())

@@ -15,6 +15,7 @@ import { followers } from '../followers.ts'
 import { findOwned, MAX_SERVICES, requireDistinct, requireServices } from '../ownership.ts'
 import { formerServices } from '../page-scope.ts'
 import { stateByMaintenances } from '../service/statement.ts'
+import { requireRoom } from '../stored-limits.ts'
 import {
   message,
   notifySubscribers,
@@ -56,6 +57,7 @@ const newMaintenance = z.object({
  * `notifySubscribers`, no one is notified of it, nor of its start and end. Requires a key with scope WRITE.
  * @throws Invalid, also if it would end before its start or in the past.
  * @throws NotFound for an unknown service.
+ * @throws Conflict when the organization may have no more maintenances.
  */
 export async function scheduleMaintenance(ctx: Context, input: unknown): Promise<Maintenance> {
   const organizationId = requireScope(ctx, 'WRITE')
@@ -65,6 +67,7 @@ export async function scheduleMaintenance(ctx: Context, input: unknown): Promise
   const titles = withChanges<string>({}, titleChanges(translations))
   return change(ctx, organizationId, async (tx) => {
     const plan = createPlan(times, tx.now())
+    await requireRoom(tx, organizationId, 'Maintenance', 'PlannedMaintenance')
     await requireServices(tx, organizationId, serviceIds ?? [])
     return insertMaintenance(tx, { organizationId, title, titles, notifySubscribers, plan }, serviceIds ?? [], rendered)
   })

@@ -2,6 +2,8 @@ import { describe, expect, test } from 'vitest'
 import {
   createApiKey,
   insertApiKey,
+  MAX_ENDED_KEYS,
+  MAX_KEYS,
   REVOKED_KEY_NOTIFICATION,
   revokeApiKey,
 } from '../../../src/account/api-key/api-key.ts'
@@ -35,6 +37,32 @@ async function holder(secret: string): Promise<Context> {
 }
 
 describe('a new key', () => {
+  test('is refused while too many work, and replaces the oldest of too many that do not', async () => {
+    const { organization, ctx } = await tenant()
+    const insert = (name: string, count: number, revoked: boolean) =>
+      pool.query(
+        `INSERT INTO "ApiKey" (id, "organizationId", name, scope, prefix, hash, "createdAt", "revokedAt")
+         SELECT 'key_' || $2 || $1 || each, $1, $2, 'READ', 'ac_', $2 || $1 || each, $3::timestamptz + each * interval '1 s', CASE WHEN $5 THEN now() END
+         FROM generate_series(1, $4::int) AS each`,
+        [organization.id, name, noon, count, revoked],
+      )
+    const count = (name: string) => prisma.apiKey.count({ where: { organizationId: organization.id, name } })
+    await insert('ended', MAX_ENDED_KEYS + 5, true)
+    await insert('works', MAX_KEYS - 2, false)
+    await createApiKey(ctx, { name: 'last', scope: 'READ' })
+    expect([await count('ended'), await count('works'), await count('last')]).toEqual([
+      MAX_ENDED_KEYS - 1,
+      MAX_KEYS - 2,
+      1,
+    ])
+    await expect(createApiKey(ctx, { name: 'too many', scope: 'READ' })).rejects.toThrow(Conflict)
+    const { rows } = await pool.query(
+      `SELECT id FROM "ApiKey" WHERE "organizationId" = $1 AND name = 'ended' ORDER BY "createdAt" LIMIT 1`,
+      [organization.id],
+    )
+    expect(rows[0].id).toMatch(/[^0-9]7$/)
+  })
+
   test('works immediately, for its organization and within its scope', async () => {
     const { organization, ctx } = await tenant()
     const { secret, apiKey } = await createApiKey(ctx, { name: 'Deploy', scope: 'WRITE' })

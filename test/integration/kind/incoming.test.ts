@@ -13,7 +13,7 @@ import {
 import type { ReceiveContext } from '../../../src/integration/receive.ts'
 import { createReceiveLimits, receive, receiveEvent } from '../../../src/integration/receive.ts'
 import { readBody } from '../../../src/integration/received.ts'
-import { deleteOldBodies } from '../../../src/integration/retention.ts'
+import { deleteOldBodies, MAX_GROUPS } from '../../../src/integration/retention.ts'
 import { readSns } from '../../../src/integration/sns.ts'
 import { createIncomingWorker } from '../../../src/integration/worker.ts'
 import type { Answer, Outbound } from '../../../src/network/outbound/outbound.ts'
@@ -25,7 +25,7 @@ import { createAuthority } from '../../support/certificate.ts'
 import { noon, testContext } from '../../support/context.ts'
 import { testDatabase } from '../../support/database.ts'
 
-const { prisma } = await testDatabase()
+const { prisma, pool } = await testDatabase()
 const tenant = tenantsOf(prisma)
 let minutes = 0
 const now = () => new Date(noon.getTime() + minutes * MINUTE)
@@ -462,6 +462,19 @@ describe('an integration’s URL', () => {
     await expect(createIntegration(ctx, { name: 'A', kind: 'GENERIC', rules })).rejects.toThrow(NotFound)
     const many = Array.from({ length: 21 }, () => ({}))
     await expect(createIntegration(ctx, { name: 'A', kind: 'GENERIC', rules: many })).rejects.toThrow()
+  })
+
+  test('remembers a number of alerts, the newest', async () => {
+    const { id } = await withIntegration()
+    await pool.query(
+      `INSERT INTO "IncomingGroup" ("integrationId", "keyHash", "isFiring", routing, "firedAt")
+       SELECT $1, each, true, '{}', now() + each * interval '1 s' FROM generate_series(1, $2::int) AS each`,
+      [id, MAX_GROUPS + 3],
+    )
+    expect(await deleteOldBodies(system)).toBe(false)
+    const left = await prisma.incomingGroup.findMany({ where: { integrationId: id }, select: { keyHash: true } })
+    expect(left.length).toBe(MAX_GROUPS)
+    expect(left.map(({ keyHash }) => Number(keyHash)).filter((nth) => nth <= 3)).toEqual([])
   })
 
   test('keeps bodies for seven days', async () => {

@@ -1,0 +1,61 @@
+import type { SqlDatabase } from '../core/context.ts'
+import { Conflict } from '../core/errors.ts'
+import { Prisma } from '../generated/prisma/client.ts'
+
+/** Rows of which an organization may have so many, and what they are. */
+interface StoredLimit {
+  readonly limit: number
+  readonly noun: string
+  readonly rows: Prisma.Sql
+}
+
+/**
+ * Rows that nothing else bounds: a hundred incidents a day for three years. Planned maintenances are fewer, because those
+ * of all organizations start one after the other. What monitors open, and the dates of maintenance series, are few and
+ * are always written.
+ */
+export const storedLimits = {
+  Incident: { limit: 100_000, noun: 'incidents', rows: Prisma.sql`"Incident" WHERE TRUE` },
+  Maintenance: { limit: 100_000, noun: 'maintenances', rows: Prisma.sql`"Maintenance" WHERE TRUE` },
+  PlannedMaintenance: {
+    limit: 1000,
+    noun: 'maintenances that have not ended',
+    rows: Prisma.sql`"Maintenance" WHERE status IN ('SCHEDULED', 'IN_PROGRESS', 'VERIFYING')`,
+  },
+  ImportedRecord: {
+    limit: 100_000,
+    noun: 'remembered records of imports',
+    rows: Prisma.sql`"ImportedRecord" WHERE TRUE`,
+  },
+} as const satisfies Record<string, StoredLimit>
+
+export type LimitedRows = keyof typeof storedLimits
+
+/** Says that an organization has all the rows that it may have. */
+export function fullMessage(of: LimitedRows): string {
+  const { limit, noun } = storedLimits[of]
+  return `The organization has ${limit.toLocaleString('en')} ${noun}, as many as it may have.`
+}
+
+/** Returns how many more rows an organization may have. */
+export async function roomFor(
+  { db }: { readonly db: Pick<SqlDatabase, '$queryRaw'> },
+  of: LimitedRows,
+  organizationId: string,
+): Promise<number> {
+  const { limit, rows } = storedLimits[of]
+  const [found] = await db.$queryRaw<[{ count: number }]>`
+    SELECT count(*)::int AS count FROM (
+      SELECT 1 FROM ${rows} AND "organizationId" = ${organizationId} LIMIT ${limit}) AS counted`
+  return limit - found.count
+}
+
+/** @throws Conflict if an organization may have no more rows of one of these. */
+export async function requireRoom(
+  ctx: { readonly db: Pick<SqlDatabase, '$queryRaw'> },
+  organizationId: string,
+  ...all: readonly LimitedRows[]
+): Promise<void> {
+  for (const of of all)
+    if ((await roomFor(ctx, of, organizationId)) === 0) throw new Conflict(`${fullMessage(of)} Delete some first.`)
+}

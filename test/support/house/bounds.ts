@@ -1,0 +1,100 @@
+/**
+ * What keeps each table from growing without an end. A table that tenants or strangers write needs a cap per owner, an
+ * age after which its rows go, or a parent with one of these: think of someone who writes as fast as the service answers.
+ * `cap` and `age` name the constant and the file that has it; `parent` names the table whose rows these belong to, of
+ * which each has a bounded number (`each`); `rate` names the quota by which rows come in, where they must stay;
+ * `operator` tables grow with what the operator does, and `single` ones have a row or one per instance.
+ */
+export type Bound =
+  | { readonly cap: string; readonly in: string }
+  | { readonly age: string; readonly in: string }
+  | { readonly parent: string; readonly each: string }
+  | { readonly rate: string; readonly in: string }
+  | { readonly operator: string }
+  | { readonly single: string }
+
+const tier = (limit: string): Bound => ({ cap: limit, in: 'src/account/limits.ts' })
+
+export const bounds: Readonly<Record<string, Bound>> = {
+  Organization: { rate: 'SIGN_UPS_IN_TOTAL', in: 'src/account/organization/sign-up.ts' },
+  Page: tier('pages'),
+  PageReport: { age: 'PAYLOAD_RETENTION', in: 'src/notification/delivery/delivery.ts' },
+  PageService: { parent: 'Page', each: 'one per service' },
+  Logo: { parent: 'Page', each: 'one' },
+  PageAccess: { parent: 'Page', each: 'one' },
+  PageToken: { cap: 'MAX_TOKENS', in: 'src/people/page-access.ts' },
+  CustomDomain: { parent: 'Page', each: 'one' },
+  ServiceGroup: tier('services'),
+  Service: tier('services'),
+  Template: { cap: 'MAX_TEMPLATES', in: 'src/status/template/template.ts' },
+  TemplateService: { parent: 'Template', each: 'one per service' },
+  Incident: { cap: 'Incident', in: 'src/status/stored-limits.ts' },
+  IncidentService: { parent: 'Incident', each: 'one per service' },
+  Postmortem: { parent: 'Incident', each: 'one' },
+  IncidentUpdate: { cap: 'MAX_UPDATES', in: 'src/status/timeline/timeline-limits.ts' },
+  IncidentNote: { cap: 'MAX_NOTES', in: 'src/status/incident/incident-note.ts' },
+  IncidentFile: tier('fileBytes'),
+  IncidentLead: { parent: 'Incident', each: 'one' },
+  IncidentUpdateService: { parent: 'IncidentUpdate', each: 'one per service' },
+  Maintenance: { cap: 'Maintenance', in: 'src/status/stored-limits.ts' },
+  MaintenanceSeries: { cap: 'MAX_SERIES', in: 'src/status/maintenance/maintenance-series.ts' },
+  MaintenanceSeriesService: { parent: 'MaintenanceSeries', each: 'one per service' },
+  MaintenanceService: { parent: 'Maintenance', each: 'one per service' },
+  MaintenanceUpdate: { cap: 'MAX_UPDATES', in: 'src/status/timeline/timeline-limits.ts' },
+  Monitor: tier('monitors'),
+  MonitorDependency: { cap: 'MAX_PARENTS', in: 'src/monitoring/state/dependency.ts' },
+  Region: { operator: 'one per region that workers run in' },
+  Watch: { parent: 'Monitor', each: 'one per region' },
+  MonitorInterval: { age: 'LONGEST_HISTORY_DAYS', in: 'src/monitoring/result/retention.ts' },
+  MonitorGap: { age: 'LONGEST_HISTORY_DAYS', in: 'src/monitoring/result/retention.ts' },
+  ProbeResult: { age: 'resultDays', in: 'src/monitoring/result/retention.ts' },
+  MonitorHour: { age: 'historyDays', in: 'src/monitoring/result/retention.ts' },
+  UptimeDay: { age: 'LONGEST_HISTORY_DAYS', in: 'src/monitoring/result/retention.ts' },
+  ImportedHistory: { parent: 'Service', each: 'one' },
+  ImportedRecord: { cap: 'ImportedRecord', in: 'src/status/stored-limits.ts' },
+  IncidentMonitor: { parent: 'Incident', each: 'one per monitor' },
+  VapidKey: { single: 'one' },
+  PushBrowser: { cap: 'MAX_BROWSERS', in: 'src/notification/push/browser.ts' },
+  PushDelivery: { parent: 'PushBrowser', each: 'one per subject, replaced by the next' },
+  SealKey: { single: 'one' },
+  ClockReading: { single: 'one' },
+  HeartbeatRun: { cap: 'MAX_OPEN_RUNS', in: 'src/monitoring/heartbeat/runs.ts' },
+  HeartbeatReceiver: { single: 'one per instance' },
+  HeartbeatGap: { age: 'deleteOldReceptions', in: 'src/monitoring/watch/reception.ts' },
+  Event: { age: 'days * DAY', in: 'src/event-log/retention.ts' },
+  Subscriber: tier('subscribers'),
+  Suppression: { rate: 'MAX_CONFIRMATIONS_PER_DAY', in: 'src/notification/subscriber/subscribe.ts' },
+  SubscriberIncident: { parent: 'Subscriber', each: 'one per open incident' },
+  SubscriberService: { parent: 'Subscriber', each: 'one per service' },
+  Dispatch: { parent: 'Organization', each: 'one' },
+  NotificationPayload: { age: 'PAYLOAD_RETENTION', in: 'src/notification/delivery/delivery.ts' },
+  Delivery: { age: 'RETENTION', in: 'src/notification/delivery/delivery.ts' },
+  AlertChannel: { cap: 'maxChannels', in: 'src/alerting/channel.ts' },
+  Alert: { age: 'ALERT_RETENTION', in: 'src/alerting/retention.ts' },
+  AlertRecipient: { parent: 'Alert', each: 'one per channel' },
+  AlertDelivery: { age: 'DELIVERY_RETENTION', in: 'src/alerting/retention.ts' },
+  Objective: { cap: 'maxObjectives', in: 'src/monitoring/objective/objective.ts' },
+  UptimeCorrection: { cap: 'MAX_CORRECTIONS', in: 'src/monitoring/objective/correction.ts' },
+  Integration: { cap: 'maxIntegrations', in: 'src/integration/integration.ts' },
+  IncomingBody: { cap: 'MAX_WAITING', in: 'src/integration/receive.ts' },
+  IncomingGroup: { cap: 'MAX_GROUPS', in: 'src/integration/retention.ts' },
+  ApiKey: { cap: 'MAX_ENDED_KEYS', in: 'src/account/api-key/api-key.ts' },
+  User: { rate: 'SIGN_UPS_IN_TOTAL', in: 'src/account/organization/sign-up.ts' },
+  Session: { cap: 'MAX_SESSIONS', in: 'src/people/session.ts' },
+  Membership: { cap: 'MAX_PEOPLE', in: 'src/people/membership.ts' },
+  Invitation: { cap: 'MAX_PEOPLE', in: 'src/people/membership.ts' },
+  Passkey: { cap: 'MAX_PASSKEYS', in: 'src/people/credential/passkey.ts' },
+  Identity: { parent: 'User', each: 'one per subject at the provider of the operator' },
+  RecoveryCode: { parent: 'User', each: 'ten, replaced together' },
+  OneTimeToken: { age: 'deleteExpired', in: 'src/people/one-time-token.ts' },
+  UsageCounter: { age: '"UsageCounter"', in: 'src/account/quota.ts' },
+  OperatorToken: { single: 'one' },
+  PrivateTargetPermission: { parent: 'Organization', each: 'one' },
+  PaymentEvent: { operator: 'signed by the payment providers of the operator' },
+  PaymentReference: { operator: 'signed by the payment providers of the operator' },
+  CheckoutStart: { age: '"CheckoutStart"', in: 'src/billing/subscription/checkout.ts' },
+  PaidSubscription: { operator: 'signed by the payment providers of the operator' },
+  CheckPlanInvoice: { rate: 'MAX_INVOICES_PER_DAY', in: 'src/billing/check-plan/check-plan.ts' },
+  IdempotencyKey: { age: 'ANSWER_TTL_MS', in: 'src/core/idempotency.ts' },
+  ManagedObject: { cap: 'MAX_MANAGED_OBJECTS', in: 'src/account/managed-object.ts' },
+}
