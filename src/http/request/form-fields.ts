@@ -11,6 +11,8 @@ import { readBody } from './body.ts'
  */
 export async function readFields(request: IncomingMessage, maxBytes: number): Promise<URLSearchParams> {
   const text = await readBody(request, maxBytes)
+  // Before it is parsed, which takes as long as it has fields.
+  if (!hasAtMost(text, '&', formLimits.fields.most - 1)) throw tooManyFields()
   const fields = new URLSearchParams(text)
   if (replacementsIn(fields.toString()) > replacementsIn(text)) {
     throw new Invalid('INVALID_INPUT', 'A field of the form is not UTF-8.')
@@ -24,8 +26,7 @@ const replacementsIn = (text: string) => text.match(/%EF%BF%BD|\uFFFD/gi)?.lengt
 
 /** @throws Invalid when fields are too many, or the name or text of one is too long. */
 export function requireWithinLimits(fields: URLSearchParams): void {
-  const { most } = formLimits.fields
-  if (fields.size > most) throw new Invalid('INVALID_INPUT', `A form must have at most ${most} fields.`)
+  if (fields.size > formLimits.fields.most) throw tooManyFields()
   for (const [name, text] of fields) {
     if (name.length > formLimits.fieldName.most) {
       throw new Invalid(
@@ -38,6 +39,18 @@ export function requireWithinLimits(fields: URLSearchParams): void {
       throw invalid([{ path: name.split('.'), message: `must have at most ${limit.most} characters` }])
     }
   }
+}
+
+const tooManyFields = () => new Invalid('INVALID_INPUT', `A form must have at most ${formLimits.fields.most} fields.`)
+
+/** Returns whether a text contains another at most this many times. Reads no further than needed. */
+function hasAtMost(text: string, sought: string, most: number): boolean {
+  let count = 0
+  for (let at = text.indexOf(sought); at !== -1; at = text.indexOf(sought, at + 1)) {
+    count += 1
+    if (count > most) return false
+  }
+  return true
 }
 
 /** Returns the limit of a form's field by its name, such as `http.headers.value`. */

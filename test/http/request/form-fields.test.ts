@@ -1,7 +1,9 @@
-import { expect, test } from 'vitest'
+import type { IncomingMessage } from 'node:http'
+import { Readable } from 'node:stream'
+import { expect, test, vi } from 'vitest'
 import { Invalid } from '../../../src/core/errors.ts'
 import { formLimits } from '../../../src/core/input-limits.ts'
-import { fieldLimit, requireWithinLimits } from '../../../src/http/request/form-fields.ts'
+import { fieldLimit, readFields, requireWithinLimits } from '../../../src/http/request/form-fields.ts'
 
 const refused = (fields: readonly (readonly [string, string])[]) => {
   try {
@@ -29,4 +31,16 @@ test('a field that is too long is named', () => {
   expect(refused([['title', 'x'.repeat(4097)]])).toContain('title: must have at most 4096 characters')
   expect(refused([['http.url', 'x'.repeat(5000)]])).toContain('http.url: must have at most 4096 characters')
   expect(refused([['x'.repeat(201), '']])).toContain('at most 200 characters')
+})
+
+test('a form of too many fields is refused before it is parsed', async () => {
+  const parse = vi.spyOn(globalThis, 'URLSearchParams')
+  const sent = (fields: number) => {
+    const text = Array(fields).fill('a=1').join('&')
+    return Object.assign(Readable.from([Buffer.from(text)]), { headers: {}, url: '/' }) as unknown as IncomingMessage
+  }
+  await expect(readFields(sent(2001), 10_000)).rejects.toThrow('at most 2000 fields')
+  expect(parse).toHaveBeenCalledTimes(0)
+  parse.mockRestore()
+  expect((await readFields(sent(2000), 10_000)).size).toBe(2000)
 })
