@@ -8,7 +8,7 @@ export interface InputLimit {
   /** The largest accepted amount. */
   readonly most: number
   /** Characters are UTF-16 code units, as in `String.length`. */
-  readonly unit: 'bytes' | 'characters' | 'fields' | 'members' | 'levels' | 'tokens'
+  readonly unit: 'bytes' | 'characters' | 'fields' | 'members' | 'levels' | 'tokens' | 'pieces'
   /** What is limited, as the guide says it. */
   readonly what: string
 }
@@ -47,6 +47,8 @@ export const bodyLimits = {
   logo: limit(256 * KIB, 'bytes', 'a logo'),
   incidentFile: limit(5 * 1024 * KIB, 'bytes', 'a file of an incident'),
   importedFile: limit(20_000_000, 'bytes', 'a file that is imported'),
+  /** Encoders that send each token of JSON by itself make pieces of 5 to 10 bytes; these bodies have 50 kB and more. */
+  smallPieces: limit(10_000, 'pieces', 'a chunked body whose pieces have fewer than 16 bytes on average'),
 } as const
 
 /** Forms of pages. */

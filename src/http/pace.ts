@@ -1,7 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { SECOND } from '../core/time.ts'
-import { earlyRefusal } from './response/early-refusal.ts'
-import { refuseConnection } from './response/raw-refusal.ts'
+import { cutOff } from './response/cut-off.ts'
 
 /** How often the pace of a request is judged. */
 const WINDOW_MS = 30 * SECOND
@@ -11,9 +10,6 @@ const WINDOW_MS = 30 * SECOND
  */
 const LEAST_RATE = 8 * 1024
 const LEAST_BYTES = (LEAST_RATE * WINDOW_MS) / SECOND
-
-/** How long a client has to take the answer, before its connection is closed. */
-const LINGER_MS = 2 * SECOND
 
 /**
  * Closes the connection of a request whose body arrives more slowly than 240 KiB in 30 s, whose answer leaves more
@@ -48,13 +44,8 @@ export function requirePace(request: IncomingMessage, response: ServerResponse):
   }
 
   function end(): void {
-    // The answers of earlier requests on the connection go first.
-    const mayAnswer = response.socket === socket && !response.headersSent
-    if (!mayAnswer) return void socket.destroy()
     // RFC 9110 §15.5.9.
-    const { headers, body } = earlyRefusal(request, 'REQUEST_TOO_SLOW', 'The request arrived too slowly.')
-    refuseConnection(socket, 408, headers, body)
-    setTimeout(() => socket.destroy(), LINGER_MS).unref()
+    cutOff(request, response, { status: 408, code: 'REQUEST_TOO_SLOW', message: 'The request arrived too slowly.' })
   }
 
   // After a pause of our own, what has arrived in the meantime comes first.

@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { createKeyLimiter } from '../core/concurrency/key-limiter.ts'
 import { onBehalfOf } from '../core/concurrency/owner.ts'
+import { inTurn, noteArrival } from '../core/concurrency/time-slice.ts'
 import { StartError } from '../core/errors.ts'
 import { clientSubject } from '../core/ip-address.ts'
 import type { Tracer } from '../core/telemetry/tracing.ts'
@@ -12,9 +13,11 @@ import { requirePace } from './pace.ts'
 import { bodyLength } from './request/body.ts'
 import type { Caller } from './request/caller.ts'
 import { hostError, originForm } from './request/host-header.ts'
+import { Incoming, turnOwner } from './request/incoming.ts'
 import { lengthRefusal, type Refusal } from './request/request-limits.ts'
 import { inRequestSpan, noteRoute } from './request/request-span.ts'
 import { dropUnreadableCookies, escapesProblem } from './request/text-escapes.ts'
+import { cutOff } from './response/cut-off.ts'
 import { earlyRefusal } from './response/early-refusal.ts'
 import { PrivateResponse } from './response/private-response.ts'
 import { refuseConnection } from './response/raw-refusal.ts'
@@ -70,6 +73,7 @@ const options = {
   headersTimeout: HEADERS_TIMEOUT_MS,
   keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
   requireHostHeader: false,
+  IncomingMessage: Incoming,
   ServerResponse: PrivateResponse,
 } as const
 
@@ -102,6 +106,26 @@ export function createHttpServer(handlers: {
     openRequests += 1
     if (isClosing) response.setHeader('Connection', 'close')
     response.on('close', onRequestClosed)
+    request.clientOf = clientOf
+    request.onTooManyPieces = () => cutOff(request, response, TOO_MANY_PIECES)
+    start(request, request.socket, () => enter(request, response))
+  })
+
+  /**
+   * Starts work on a request in a turn of its client, since a turn of the event loop brings all that have arrived: the
+   * hundreds of one client delay that of another by a time slice. Does nothing if the connection has closed meanwhile,
+   * after which nothing would end the work.
+   */
+  function start(request: IncomingMessage, socket: Duplex, work: () => void): void {
+    inTurn(
+      () => turnOwner(request),
+      () => {
+        if (!socket.destroyed) work()
+      },
+    )
+  }
+
+  function enter(request: IncomingMessage, response: PrivateResponse): void {
     const refusal = refusalOf(request)
     if (refusal !== null) refuseInProtocol(request, response, refusal)
     else {
@@ -112,7 +136,7 @@ export function createHttpServer(handlers: {
         refused: (status, sentence) => refuse(response, status, sentence),
       })
     }
-  })
+  }
 
   /** Lets a request pass if the server answers to its host. */
   function admit(request: IncomingMessage, then: Admission): void {
@@ -134,16 +158,21 @@ export function createHttpServer(handlers: {
     else answer(request, response)
   }
 
+  /** Returns the name of a request's client, which takes turns with others. */
+  function clientOf(request: IncomingMessage): string {
+    return clientSubject(callerOf(request).address)
+  }
+
   /** Takes a slot for the body of a request until its answer ends. Returns false if the client or all have too many. */
   function takeSlot(request: IncomingMessage, response: ServerResponse): boolean {
-    const leave = largeBodies.tryAcquire(clientSubject(callerOf(request).address))
+    const leave = largeBodies.tryAcquire(clientOf(request))
     if (leave !== null) response.once('close', leave)
     return leave !== null
   }
 
   function answer(request: IncomingMessage, response: ServerResponse): void {
     onBehalfOf(
-      () => clientSubject(callerOf(request).address),
+      () => clientOf(request),
       () => route(request, response),
     )
   }
@@ -154,23 +183,32 @@ export function createHttpServer(handlers: {
       void graphql(request, response, { caller: callerOf(request) })
     } else router(request, response)
   }
+  server.on('connection', noteArrival)
   server.on('upgrade', (request, socket, head) => {
     // Node has removed its own listener, and an unhandled error would end the process.
     socket.on('error', () => socket.destroy())
+    request.clientOf = clientOf
     if (request.headers.upgrade?.toLowerCase() !== 'websocket') ignoreUpgrade(server, request, socket, head)
-    else if (refusalOf(request) !== null) refuseConnection(socket, 400)
-    else {
-      admit(request, {
-        served() {
-          dropUnreadableCookies(request)
-          if (isClosing) refuseConnection(socket, 503)
-          else if (websocket && isGraphql(request)) websocket.upgrade(request, socket, head)
-          else refuseConnection(socket, 404)
-        },
-        refused: (status, sentence) => refuseConnection(socket, status, {}, `${sentence}\n`),
-      })
-    }
+    else start(request, socket, () => upgrade(request, socket, head))
   })
+
+  function upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
+    if (refusalOf(request) !== null) {
+      refuseConnection(socket, 400)
+      return
+    }
+    admit(request, {
+      served() {
+        dropUnreadableCookies(request)
+        // The check of the host may have taken a while.
+        if (socket.destroyed) return
+        if (isClosing) refuseConnection(socket, 503)
+        else if (websocket && isGraphql(request)) websocket.upgrade(request, socket, head)
+        else refuseConnection(socket, 404)
+      },
+      refused: (status, sentence) => refuseConnection(socket, status, {}, `${sentence}\n`),
+    })
+  }
   server.on('clientError', refuseUnreadable)
 
   return {
@@ -252,6 +290,11 @@ function refuseInProtocol(request: IncomingMessage, response: ServerResponse, { 
 }
 
 const refusalHeaders = { Connection: 'close', 'Content-Type': 'text/plain; charset=utf-8' }
+const TOO_MANY_PIECES = {
+  status: 400,
+  code: 'INVALID_INPUT',
+  message: 'The request body has too many small chunks. Send at least 16 bytes in each.',
+} as const
 const TOO_MANY_BODIES = 'Too many large requests are being received. Try again soon.'
 
 /** Returns why a request is refused before any other code reads it; null: it is not. */

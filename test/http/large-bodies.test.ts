@@ -59,3 +59,11 @@ test('large bodies that one network leaves open keep nobody else from sending on
   again.write(Buffer.alloc(20_000))
   expect(await statusOf(again)).toBe(200)
 })
+
+test('a body of absurdly small chunks is refused on its route’s own terms', async () => {
+  const socket = await open('192.0.2.7', null, '/api/v1/integrations/x')
+  socket.write('1\r\nx\r\n'.repeat(20_000))
+  const refused = await answerOf(socket)
+  expect(refused).toMatch(/^HTTP\/1\.1 400 .*Content-Type: application\/json/s)
+  expect(refused).toContain('"code":"INVALID_INPUT","message":"The request body has too many small chunks.')
+})

@@ -7,6 +7,8 @@ export interface FairQueue<Owner, Item> {
   add(owner: Owner, item: Item): void
   /** Removes the next item and returns it; undefined: there is none. @param may whether an owner has a turn; absent: all. */
   next(may?: (owner: Owner) => boolean): Item | undefined
+  /** Removes an owner's next item and returns it, without the others' turns; undefined: it has none. */
+  nextOf(owner: Owner): Item | undefined
   /** Removes all items and returns them. */
   clear(): Item[]
 }
@@ -17,6 +19,19 @@ export function createFairQueue<Owner, Item>(): FairQueue<Owner, Item> {
   /** The owners with items; the next one comes first. Not the order of the Map: moving its entries is slow in V8. */
   const turns: Owner[] = []
   let size = 0
+
+  /** Removes the next item of the owner at a place in `turns`, whose next turn comes after all others'. */
+  function takeAt(turn: number): Item | undefined {
+    const owner = turns[turn]
+    if (owner === undefined) return undefined
+    turns.splice(turn, 1)
+    const own = waiting.get(owner) ?? []
+    const item = own.shift()
+    if (own.length > 0) turns.push(owner)
+    else waiting.delete(owner)
+    size -= 1
+    return item
+  }
 
   return {
     get size() {
@@ -32,18 +47,9 @@ export function createFairQueue<Owner, Item>(): FairQueue<Owner, Item> {
       }
       size += 1
     },
-    next(may = () => true) {
-      const turn = turns.findIndex((owner) => may(owner))
-      const owner = turns[turn]
-      if (owner === undefined) return undefined
-      turns.splice(turn, 1)
-      const own = waiting.get(owner) ?? []
-      const item = own.shift()
-      if (own.length > 0) turns.push(owner)
-      else waiting.delete(owner)
-      size -= 1
-      return item
-    },
+    next: (may = () => true) => takeAt(turns.findIndex((owner) => may(owner))),
+    // It is mostly the one that had the turn before.
+    nextOf: (owner) => (waiting.has(owner) ? takeAt(turns.lastIndexOf(owner)) : undefined),
     clear() {
       const items = turns.flatMap((owner) => waiting.get(owner) ?? [])
       waiting.clear()

@@ -1,12 +1,7 @@
 import type { WebSocket } from 'ws'
 import { onBehalfOf } from '../../core/concurrency/owner.ts'
-import { isTimeSliceOver, nextTimeSlice } from '../../core/concurrency/time-slice.ts'
-import { addressFamily, subnet64 } from '../../core/ip-address.ts'
-
-/** Returns the owner of work for an address: IPv6 clients count by their /64. */
-function ownerOf(address: string): string {
-  return addressFamily(address) === 6 ? subnet64(address) : address
-}
+import { nextTimeSlice, turnOf as turnOfOwner } from '../../core/concurrency/time-slice.ts'
+import { clientSubject } from '../../core/ip-address.ts'
 
 /**
  * Returns what to wait for until it is the turn of an address; undefined: it is. Parsing, validation and coercion that
@@ -14,7 +9,7 @@ function ownerOf(address: string): string {
  * Do not await undefined: others would find the same slice open before the work has begun.
  */
 export function turnOf(address: string): Promise<void> | undefined {
-  return isTimeSliceOver() ? nextTimeSlice(ownerOf(address)) : undefined
+  return turnOfOwner(() => clientSubject(address))
 }
 
 /**
@@ -29,24 +24,28 @@ export function takeInTurns(
   const waiting: string[] = []
   const takeOwn = (message: string) =>
     onBehalfOf(
-      () => ownerOf(address),
+      () => clientSubject(address),
       () => take(message),
     )
 
-  async function takeWaiting(): Promise<void> {
+  async function takeWaiting(first: Promise<void>): Promise<void> {
     socket.pause()
-    while (waiting.length > 0) {
-      await nextTimeSlice(ownerOf(address))
+    for (let turn: Promise<void> | null = first; turn !== null; ) {
+      await turn
       const [message = ''] = waiting.splice(0, 1)
       if (socket.readyState === socket.OPEN) takeOwn(message)
+      turn = waiting.length === 0 ? null : nextTimeSlice(clientSubject(address))
     }
     socket.resume()
   }
 
   socket.on('message', (data) => {
     const message = String(data)
-    if (waiting.length === 0 && !isTimeSliceOver()) return takeOwn(message)
+    // A socket with a waiting message is paused, but ws passes on what it has read.
+    if (waiting.length > 0) return void waiting.push(message)
+    const turn = turnOf(address)
+    if (turn === undefined) return takeOwn(message)
     waiting.push(message)
-    if (waiting.length === 1) void takeWaiting()
+    void takeWaiting(turn)
   })
 }

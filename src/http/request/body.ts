@@ -1,6 +1,8 @@
 import type { IncomingMessage } from 'node:http'
+import { inTurn } from '../../core/concurrency/time-slice.ts'
 import { Invalid } from '../../core/errors.ts'
 import { bodyTooLarge, decodeContent, decodeText } from './content.ts'
+import { turnOwner } from './incoming.ts'
 import { mediaTypeOf } from './media-type.ts'
 
 /** How long the rest of a body that is too large is read before the answer, in milliseconds. */
@@ -43,6 +45,8 @@ function readChunks(request: IncomingMessage, maxBytes: number): Promise<Buffer<
     }
     const announced = bodyLength(request)
     if (announced > maxBytes && announced !== Number.POSITIVE_INFINITY) refuse()
+    // Hundreds of bodies may end at once, or the connections on which they were to come.
+    const settle = (work: () => void) => inTurn(() => turnOwner(request), work)
     const pieces = createPieces()
     let size = 0
     request.on('data', (chunk: Buffer<ArrayBuffer>) => {
@@ -53,15 +57,14 @@ function readChunks(request: IncomingMessage, maxBytes: number): Promise<Buffer<
     // Creates errors only when needed: the stack takes as long as the rest of a small request.
     const onClose = () => {
       clearTimeout(lingering ?? undefined)
-      reject(new Invalid('INVALID_INPUT', 'The request body is incomplete.'))
+      settle(() => reject(new Invalid('INVALID_INPUT', 'The request body is incomplete.')))
     }
     if (request.destroyed && !request.readableEnded) onClose()
     request.once('close', onClose)
     request.once('end', () => {
       request.off('close', onClose)
       clearTimeout(lingering ?? undefined)
-      if (lingering !== null) reject(tooLarge())
-      else resolve(pieces.all())
+      settle(() => (lingering === null ? resolve(pieces.all()) : reject(tooLarge())))
     })
   })
 }

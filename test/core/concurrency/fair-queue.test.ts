@@ -33,3 +33,12 @@ test('an owner that may not have a turn keeps its place', () => {
   expect(queue.next(() => false)).toBeUndefined()
   expect([queue.next(), queue.next(), queue.next()]).toEqual(['a1', 'b2', 'a2'])
 })
+
+test('an owner may go on, after which all others have their turn', () => {
+  const queue = queueOf('a1', 'a2', 'a3', 'b1')
+  expect([queue.next(), queue.nextOf('a'), queue.nextOf('c'), queue.next(), queue.next()]).toEqual([
+    ...['a1', 'a2', undefined],
+    ...['b1', 'a3'],
+  ])
+  expect([queue.size, queue.nextOf('a')]).toEqual([0, undefined])
+})

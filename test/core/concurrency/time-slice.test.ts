@@ -1,6 +1,13 @@
 import { setImmediate as nextLoop } from 'node:timers/promises'
-import { expect, test } from 'vitest'
-import { isTimeSliceOver, nextTimeSlice, yieldAfterTimeSlice } from '../../../src/core/concurrency/time-slice.ts'
+import { afterEach, expect, test, vi } from 'vitest'
+import {
+  inTurn,
+  isTimeSliceOver,
+  nextTimeSlice,
+  yieldAfterTimeSlice,
+} from '../../../src/core/concurrency/time-slice.ts'
+
+afterEach(() => void vi.useRealTimers())
 
 /** Keeps the thread busy for longer than a time slice. */
 function work(): void {
@@ -52,4 +59,65 @@ test('microtasks of one owner run before the next owner’s slice', async () => 
   })
   await Promise.all(parts)
   expect(done).toEqual([0, 0, 1, 1, 2, 2, 3, 3, 4, 4])
+})
+
+test('an owner continues with short pieces before the next long one of another', async () => {
+  vi.useFakeTimers({ toFake: ['performance'] })
+  const done: string[] = []
+  const pieces = (name: string, ms: number) =>
+    Array.from({ length: 3 }, async () => {
+      await nextTimeSlice(name)
+      done.push(name)
+      vi.advanceTimersByTime(ms)
+    })
+  await Promise.all([...pieces('long', 20), ...pieces('short', 0)])
+  expect(done).toEqual(['long', 'short', 'short', 'short', 'long', 'long'])
+})
+
+test('what arrives between slices has one of its own, although others wait', async () => {
+  vi.useFakeTimers({ toFake: ['performance'] })
+  const done: string[] = []
+  const waits = Array.from({ length: 3 }, async () => {
+    await nextTimeSlice('one')
+    done.push('one')
+    vi.advanceTimersByTime(20)
+    // As a request that the event loop finds after the slice.
+    if (done.length === 1)
+      setTimeout(
+        () =>
+          inTurn(
+            () => 'other',
+            () => done.push('other'),
+          ),
+        0,
+      )
+  })
+  await Promise.all(waits)
+  expect(done.indexOf('other')).toBeLessThan(3)
+})
+
+test('work is done at once unless the slice is over or earlier work of its owner waits', async () => {
+  await nextLoop()
+  vi.useFakeTimers({ toFake: ['performance'] })
+  const done: string[] = []
+  const does = (owner: string, text: string) =>
+    inTurn(
+      () => owner,
+      () => done.push(text),
+    )
+  does('a', 'first')
+  expect(done).toEqual(['first'])
+  vi.advanceTimersByTime(9)
+  does('a', 'second')
+  await new Promise<void>((resolve) => {
+    setImmediate(() => {
+      // The next slice has begun, but not with the second piece yet.
+      does('a', 'third')
+      does('b', 'fourth')
+      resolve()
+    })
+    does('a', 'late')
+  })
+  await vi.waitUntil(() => done.length === 5)
+  expect(done.filter((text) => text !== 'fourth')).toEqual(['first', 'second', 'late', 'third'])
 })
