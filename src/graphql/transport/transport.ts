@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
 import type { ConnectionInitMessage, ServerOptions } from 'graphql-ws'
-import { makeServer } from 'graphql-ws'
+import { CloseCode, makeServer } from 'graphql-ws'
 import type { Logger } from 'pino'
 import type { WebSocket } from 'ws'
 import { SECOND } from '../../core/time.ts'
@@ -42,6 +42,7 @@ export function createTransport(
     socket.on('error', (error) => log.debug({ err: error }, 'websocket: error'))
     keepAlive(socket)
     const failed = (error: unknown) => {
+      if (isOfServers(error)) return socket.close(CloseCode.BadRequest, 'Only servers send messages of this type.')
       log.error({ err: error }, 'websocket: unexpected error')
       socket.close(INTERNAL_ERROR, 'An unexpected error occurred on the server.')
     }
@@ -58,6 +59,10 @@ export function createTransport(
     socket.once('close', (code, reason) => void ended(code, String(reason)).catch(failed))
   }
 }
+
+/** Whether the library failed because a client sent a message that only servers send. It has no other sign of that. */
+const isOfServers = (error: unknown): boolean =>
+  error instanceof Error && error.message.startsWith('Unexpected message of type ')
 
 function keepAlive(socket: WebSocket): void {
   let answered = true
