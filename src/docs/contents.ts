@@ -17,7 +17,7 @@ export const sections: readonly Section[] = [
     title: 'Operation',
     slugs: ['running', 'settings', 'deployment', 'backup-and-upgrade', 'health', 'resolver', 'mail', 'billing'],
   },
-  { title: 'More', slugs: ['contributing', 'security', 'data-sources', 'changelog'] },
+  { title: 'More', slugs: ['contributing', 'performance', 'security', 'data-sources', 'changelog'] },
 ]
 
 /** Returns the file of a guide, relative to the repository. */

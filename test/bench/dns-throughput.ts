@@ -10,7 +10,7 @@ import type { DnsServer } from '../../src/core/config.ts'
 import { addressFamily, reversedLabels } from '../../src/core/ip-address.ts'
 import { createDnsClient } from '../../src/network/dns/client.ts'
 import { silent } from '../support/scratch.ts'
-import { line, median, title, verdict } from './report.ts'
+import { line, median, roundsOf, title, verdict } from './report.ts'
 import { sendChecks, startService, warmedUp } from './service.ts'
 import { callers, scatteredAddresses } from './targets.ts'
 
@@ -18,7 +18,7 @@ import { callers, scatteredAddresses } from './targets.ts'
 const inFlight = 64
 const checksAtOnce = 16
 const roundMs = 1500
-const rounds = 5
+const rounds = roundsOf(5)
 
 /** (b) List queries per second of uncached checks, beside a loop that only queries the same names with dns-packet. */
 export async function dnsThroughput(dns: DnsServer, dataDir: string): Promise<void> {

@@ -3,13 +3,13 @@ import { once } from 'node:events'
 import { connect, type Socket } from 'node:net'
 import { temporaryDirectory } from '../support/scratch.ts'
 import type { Order, Ready, Usage } from './fan-out-server.ts'
-import { line, median, title, verdict } from './report.ts'
+import { line, median, roundsOf, title, verdict } from './report.ts'
 import { startNode, stopNode } from './service.ts'
 import { frameOf, upgradeRequest } from './websocket.ts'
 
 const counts = [1000, 5000]
 const warmUps = 5
-const rounds = 15
+const rounds = roundsOf(15)
 /** Connections per loopback address, below the service's limit per address. */
 const perAddress = 500
 

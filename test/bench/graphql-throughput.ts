@@ -9,14 +9,14 @@ import { temporaryDirectory } from '../support/scratch.ts'
 import { startBare } from './http-throughput.ts'
 import { newOrganization } from './organization.ts'
 import { ownDatabase } from './postgres.ts'
-import { line, title, verdict } from './report.ts'
+import { isShort, line, roundsOf, title, verdict } from './report.ts'
 import { startNode, startService, stopNode } from './service.ts'
 import type { Load } from './wrk.ts'
 import { hasWrk, loadBy, processorCost, rate, ratio } from './wrk.ts'
 
 const connections = 64
 const seconds = 2
-const rounds = 7
+const rounds = roundsOf(7)
 const documents = 20
 const services = 10
 
@@ -27,6 +27,7 @@ const services = 10
 export async function graphqlThroughput(dns: DnsServer, dataDir: string): Promise<void> {
   if (!(await hasWrk())) return title('Hot GraphQL queries: skipped, because wrk is not installed')
   await compare('the embedded database', dns, dataDir)
+  if (isShort) return
   const database = await ownDatabase()
   if (typeof database === 'string') return title(`Hot GraphQL queries on PostgreSQL: skipped (${database})`)
   await compare('PostgreSQL', dns, dataDir, database.url).finally(() => database.remove())
@@ -62,8 +63,8 @@ async function compare(where: string, dns: DnsServer, dataDir: string, databaseU
       line(`${name}: bare ${rate(loads.bare)}; mercurius ${rate(loads.mercurius)}; service ${rate(loads.service)}`)
       line(`processor time an answer of ${text.length} bytes: bare ${processorCost(loads.bare)};`)
       line(`  mercurius ${processorCost(loads.mercurius)}; service ${processorCost(loads.service)}`)
-      verdict(`${name}: service / mercurius`, ratio(loads.service, loads.mercurius), { least: 1 })
-      verdict(`${name}: service / bare`, ratio(loads.service, loads.bare), { least: 0.6 })
+      verdict(`${name}, ${where}: service / mercurius`, ratio(loads.service, loads.mercurius), { least: 1 })
+      verdict(`${name}, ${where}: service / bare`, ratio(loads.service, loads.bare), { least: 0.6 })
     }
   } finally {
     await Promise.all([service.stop(), mercurius.stop(), bare.stop()])

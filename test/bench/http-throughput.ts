@@ -4,7 +4,7 @@ import type { DnsServer } from '../../src/core/config.ts'
 import { openDatabase } from '../../src/database/client.ts'
 import { silent } from '../support/scratch.ts'
 import { ownDatabase } from './postgres.ts'
-import { line, title, verdict } from './report.ts'
+import { line, roundsOf, title, verdict } from './report.ts'
 import {
   type Answer,
   checkPath,
@@ -21,7 +21,7 @@ import { hasWrk, loadBy, processorCost, rate, ratio } from './wrk.ts'
 
 const connections = 64
 const roundSeconds = 2
-const rounds = 8
+const rounds = roundsOf(8)
 /** An unused address, which is on no list. */
 const target = '9.9.9.10'
 

@@ -6,10 +6,10 @@ import pg from 'pg'
 import type { DnsServer } from '../../src/core/config.ts'
 import { newId } from '../../src/core/id.ts'
 import { ownDatabase } from './postgres.ts'
-import { line, median, title, verdict } from './report.ts'
+import { line, median, roundsOf, title, verdict } from './report.ts'
 import { type Service, startService } from './service.ts'
 
-const rounds = 5
+const rounds = roundsOf(5)
 /**
  * The number of warm-up rounds: a real service has run for longer, and its compilers take some 2,000 changes to settle.
  */

@@ -2,20 +2,21 @@ import type { DnsServer } from '../../src/core/config.ts'
 import { startBare } from './http-throughput.ts'
 import { newOrganization } from './organization.ts'
 import { ownDatabase } from './postgres.ts'
-import { line, title, verdict } from './report.ts'
+import { isShort, line, roundsOf, title, verdict } from './report.ts'
 import { requestWith, startService } from './service.ts'
 import type { Load } from './wrk.ts'
 import { hasWrk, loadBy, processorCost, rate, ratio } from './wrk.ts'
 
 const connections = 64
 const seconds = 2
-const rounds = 5
+const rounds = roundsOf(5)
 const services = 20
 
 /** Hot public documents without changes, beside a bare server that sends the same bytes. */
 export async function publicAnswers(dns: DnsServer, dataDir: string): Promise<void> {
   if (!(await hasWrk())) return title('Hot public answers: skipped, because wrk is not installed')
   await compare('the embedded database', dns, dataDir)
+  if (isShort) return
   const database = await ownDatabase()
   if (typeof database === 'string') return title(`Hot public answers on PostgreSQL: skipped (${database})`)
   await compare('PostgreSQL', dns, dataDir, database.url).finally(() => database.remove())
@@ -53,7 +54,7 @@ async function compare(where: string, dns: DnsServer, dataDir: string, databaseU
         `${name} (${answer.status}, ${answer.body.length} bytes): bare ${rate(loads.bare)}; service ${rate(loads.service)}`,
       )
       line(`  processor time an answer: bare ${processorCost(loads.bare)}; service ${processorCost(loads.service)}`)
-      verdict(`${name}: service / bare`, ratio(loads.service, loads.bare), { least: 0.7 })
+      verdict(`${name}, ${where}: service / bare`, ratio(loads.service, loads.bare), { least: 0.7 })
     }
   } finally {
     await service.stop()

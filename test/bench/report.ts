@@ -1,3 +1,5 @@
+import type { Figure, Target } from './ledger.ts'
+
 /**
  * Returns the median of some figures.
  * @throws RangeError when there are none.
@@ -6,6 +8,23 @@ export function median(values: readonly number[]): number {
   const middle = values.toSorted((left, right) => left - right)[Math.floor(values.length / 2)]
   if (middle === undefined) throw new RangeError('There is no middle of nothing')
   return middle
+}
+
+/** Whether the benches run in short, to see whether a figure has fallen: fewer rounds, and one database where two are alike. */
+export const isShort = process.argv.includes('guard')
+
+/** Returns how many rounds to measure: in short, a third, but at least three. */
+export function roundsOf(usual: number): number {
+  return isShort ? Math.max(3, Math.ceil(usual / 3)) : usual
+}
+
+/** The figures with a target that were printed so far. */
+export const figures: Figure[] = []
+let bench = ''
+
+/** Sets the bench whose figures follow. */
+export function begin(name: string): void {
+  bench = name
 }
 
 /** Prints the title of a bench. */
@@ -19,7 +38,8 @@ export function line(text: string): void {
 }
 
 /** Prints a figure with its target, and whether it is met. */
-export function verdict(what: string, value: number, target: { readonly most: number } | { readonly least: number }) {
+export function verdict(what: string, value: number, target: Target): void {
+  figures.push({ bench, what, value, target })
   const [met, wanted] =
     'most' in target
       ? [value <= target.most, `at most ${target.most}`]

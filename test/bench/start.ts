@@ -6,10 +6,10 @@ import { promisify } from 'node:util'
 import type { DnsServer } from '../../src/core/config.ts'
 import { root } from '../../src/core/process/paths.ts'
 import { temporaryDirectory } from '../support/scratch.ts'
-import { line, median, title, verdict } from './report.ts'
+import { line, median, roundsOf, title, verdict } from './report.ts'
 import { startNode, startService, stopNode, warmedUp } from './service.ts'
 
-const rounds = 5
+const rounds = roundsOf(5)
 
 /** The permitted time beyond the share of a bare PGlite, in milliseconds. */
 const ALLOWANCE = 300
