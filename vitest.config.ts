@@ -2,25 +2,26 @@ import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
 import { compiledSources } from './test/support/compiled-sources.ts'
 import { LongestFirst } from './test/support/longest-first.ts'
-import { isSlow, type Kind, onDatabaseOfDay, testFiles } from './test/support/projects.ts'
-import { dayNumber } from './test/support/runs.ts'
+import { isSlow, type Kind, onDatabaseOfCommit, testFiles } from './test/support/projects.ts'
+import { sampleNumber } from './test/support/runs.ts'
 import { SlowestFiles } from './test/support/slowest-files.ts'
 
 const isCi = Boolean(process.env['CI'])
 const isNamed = process.argv.slice(2).some((argument) => argument.includes('test/'))
-const files = isCi && !isNamed ? filesOfDay() : testFiles()
+const files = isCi && !isNamed ? filesOfCommit() : testFiles()
 const kinds = Object.keys(files) as Kind[]
 
-/** What CI runs today, unless files are named. */
-function filesOfDay(): ReturnType<typeof testFiles> {
+/** What CI runs at this commit, unless files are named. */
+function filesOfCommit(): ReturnType<typeof testFiles> {
   const every = testFiles()
-  const ofDay = (of: readonly string[]) => onDatabaseOfDay(of, Boolean(process.env['TEST_DATABASE_URL']), dayNumber)
+  const ofCommit = (of: readonly string[]) =>
+    onDatabaseOfCommit(of, Boolean(process.env['TEST_DATABASE_URL']), sampleNumber)
   // A step of its own runs these with all their cases.
   const ownStep = ['test/browser/accessibility.test.ts', 'test/browser/console-actions.test.ts']
   return {
     pure: every.pure,
-    database: ofDay(every.database),
-    service: ofDay(every.service),
+    database: ofCommit(every.database),
+    service: ofCommit(every.service),
     browser: every.browser.filter((file) => !ownStep.includes(file)),
   }
 }

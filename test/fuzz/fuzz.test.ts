@@ -10,7 +10,7 @@ import { insertUser } from '../../src/people/user.ts'
 import { testContext } from '../support/context.ts'
 import { startDnsServer } from '../support/dns-server.ts'
 import { type FilledOrganization, filledOrganization, mutate } from '../support/filled-organization.ts'
-import { sampleDay } from '../support/runs.ts'
+import { sampleSeed } from '../support/runs.ts'
 import { silent } from '../support/scratch.ts'
 import { scriptedLists } from '../support/scripted-lists.ts'
 import { operatorToken, testData } from '../support/service-data.ts'
@@ -25,7 +25,7 @@ const { FUZZ, FUZZ_SEED, FUZZ_CASE } = process.env
 /** Whether all inputs are sent, and not only a sample. */
 const isWhole = FUZZ === 'whole'
 const choice: Choice = {
-  seed: FUZZ_SEED ?? (isWhole ? Math.floor(Math.random() * 2 ** 32).toString(16) : sampleDay),
+  seed: FUZZ_SEED ?? (isWhole ? Math.floor(Math.random() * 2 ** 32).toString(16) : sampleSeed),
   only: FUZZ_CASE === undefined ? null : Number(FUZZ_CASE),
   about: isWhole ? Number(process.env['FUZZ_INPUTS'] ?? 30_000) : 800,
 }

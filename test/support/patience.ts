@@ -1,4 +1,6 @@
+import { configureGlobal } from 'fast-check'
 import { vi } from 'vitest'
+import { sampleNumber } from './runs.ts'
 
 /** The timeout of waits: they are usually short, but not on a busy machine. */
 const PATIENCE_MS = 60_000
@@ -16,6 +18,7 @@ function patient(options: Options = {}): { timeout: number; interval: number } {
 const shared = globalThis as { isPatient?: boolean }
 if (!shared.isPatient) {
   shared.isPatient = true
+  configureGlobal({ seed: sampleNumber })
   const { waitFor, waitUntil } = vi
   vi.waitFor = (callback, options) => waitFor(callback, patient(options))
   vi.waitUntil = (callback, options) => waitUntil(callback, patient(options))

@@ -30,16 +30,16 @@ export function isMarkedSlow(file: string): boolean {
 }
 
 /**
- * Returns the files that CI runs on one of the two databases: each slow file on one of them, and on the other one the next day. Files
+ * Returns the files that CI runs on one of the two databases: each slow file on one of them. Files
  * that distinguish the databases run on both.
- * @param day the number of the day.
+ * @param seed chooses which one.
  */
-export function onDatabaseOfDay(files: readonly string[], isServer: boolean, day: number): string[] {
+export function onDatabaseOfCommit(files: readonly string[], isServer: boolean, seed: number): string[] {
   const distinguishes = (file: string) => /serverUrl|TEST_DATABASE_URL/.test(readFileSync(file, 'utf8'))
   const alternating = files.filter((file) => isMarkedSlow(file) && !distinguishes(file)).sort()
   return files.filter((file) => {
     const index = alternating.indexOf(file)
-    return index === -1 || (index + day) % 2 === Number(isServer)
+    return index === -1 || (index + seed) % 2 === Number(isServer)
   })
 }
 

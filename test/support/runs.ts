@@ -1,14 +1,27 @@
-import { DAY } from '../../src/core/time.ts'
+import { execFileSync } from 'node:child_process'
 
 /** As in CI, on the later Node and in the largest browser tests. */
 export const isThorough = Boolean(process.env['THOROUGH_TESTS'])
 
-/** The day of the samples, as `SAMPLE_DAY` gives it to repeat an earlier run: today, otherwise. */
-export const sampleDay = process.env['SAMPLE_DAY'] || new Date().toISOString().slice(0, 10)
+/**
+ * What chooses samples and random cases, in hexadecimal: the commit, so that each gives one result on any day. Set
+ * `SAMPLE_SEED` to repeat the run of another commit. Workers inherit it from the process that started them.
+ */
+export const sampleSeed = process.env['SAMPLE_SEED'] || currentCommit()
+process.env['SAMPLE_SEED'] = sampleSeed
+if (!/^[\da-f]+$/.test(sampleSeed)) throw new Error(`SAMPLE_SEED is ${sampleSeed}, but must be hexadecimal.`)
 
-/** The number of that day. */
-export const dayNumber = Math.floor(Date.parse(sampleDay) / DAY)
-if (Number.isNaN(dayNumber)) throw new Error(`SAMPLE_DAY is ${sampleDay}, but must be a day such as 2026-11-26.`)
+/** The seed as a number of 32 bits. */
+export const sampleNumber = Number.parseInt(sampleSeed.slice(0, 8), 16)
+
+/** Returns the start of the commit's hash; without git or its folder always the same. */
+function currentCommit(): string {
+  try {
+    return execFileSync('git', ['rev-parse', '--short=8', 'HEAD'], { encoding: 'utf8', stdio: 'pipe' }).trim()
+  } catch {
+    return '0'
+  }
+}
 
 /**
  * The number of cases of a slow property test, such as one that needs a database: few, which were enough to find
@@ -25,8 +38,8 @@ const onServer = process.env['TEST_DATABASE_URL'] === undefined ? 0 : 1
 const SAMPLE = 3
 
 /**
- * Returns the cases of a slow test to try: with `THOROUGH_TESTS` all, otherwise one of three, and the next ones on the
- * next day, or today on a server.
+ * Returns the cases of a slow test to try: with `THOROUGH_TESTS` all, otherwise one of three, and others at
+ * another commit, or on a server.
  */
 export function sample<Case>(cases: readonly Case[]): Case[] {
   return cases.filter((_, index) => isInSample(index))
@@ -34,12 +47,12 @@ export function sample<Case>(cases: readonly Case[]): Case[] {
 
 /** Like `sample`, for the case with this number, if cases are found one after the other. */
 export function isInSample(index: number): boolean {
-  return isThorough || (index + dayNumber + onServer) % SAMPLE === 0
+  return isThorough || (index + sampleNumber + onServer) % SAMPLE === 0
 }
 
 /**
  * Returns the combinations of cases and endpoints to try: with `THOROUGH_TESTS` each case at every endpoint, otherwise
- * each at one, and at another one on the next day, or today on a server.
+ * each at one, and at another one at another commit, or on a server.
  * @returns the endpoints of each case.
  */
 export function doorsOf<Case, Door>(
@@ -51,7 +64,7 @@ export function doorsOf<Case, Door>(
 
 /** Like `doorsOf`, for the case with this number, if cases are found one after the other. */
 export function doorsAt<Door>(index: number, doors: readonly Door[]): readonly Door[] {
-  const door = doors[(index + dayNumber + onServer) % doors.length]
+  const door = doors[(index + sampleNumber + onServer) % doors.length]
   return isThorough || door === undefined ? doors : [door]
 }
 

@@ -1,6 +1,6 @@
 import type { Reporter, TestModule } from 'vitest/node'
 import { isMarkedSlow, testFiles } from './projects.ts'
-import { isThorough, sampleDay } from './runs.ts'
+import { isThorough, sampleSeed } from './runs.ts'
 
 const SHOWN = 10
 
@@ -34,8 +34,8 @@ export class SlowestFiles implements Reporter {
     const took = `The run took ${seconds(performance.now() - this.#start).trim()}; the slowest of ${files.length} files:`
     const hint =
       this.#leftOut === 0 ? [] : [`${this.#leftOut} slow files were left out: npm run test:all runs them too.`]
-    const day = isThorough ? [] : [`Samples of ${sampleDay}: SAMPLE_DAY=${sampleDay} repeats them.`]
-    process.stdout.write(`\n${[took, ...lines, ...hint, ...misplaced(files), ...day].join('\n')}\n`)
+    const seed = isThorough ? [] : [`SAMPLE_SEED=${sampleSeed} repeats the samples and random cases.`]
+    process.stdout.write(`\n${[took, ...lines, ...hint, ...misplaced(files), ...seed].join('\n')}\n`)
   }
 }
 
