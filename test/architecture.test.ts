@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { ownedTables, ownerOf, readElsewhere } from './support/house/owners.ts'
@@ -240,6 +240,19 @@ describe('the architecture', () => {
       ['g', true],
       ['h', true],
     ])
+  })
+
+  test('each room says what it owns, what it offers and what it must never know, in less than forty lines', () => {
+    const named = rooms.filter((name) => existsSync(`src/${name}/README.md`))
+    expect(named.length).toBeGreaterThan(20)
+    for (const name of named) {
+      const text = readFileSync(`src/${name}/README.md`, 'utf8')
+      expect(text.split('\n').length, name).toBeLessThan(40)
+      const [owns = ''] = /^- \*\*Owns\*\* .+$/m.exec(text) ?? []
+      expect(text, name).toMatch(/^- \*\*Offers\*\* .+\.\n- \*\*Never knows\*\* .+\.$/m)
+      const tables = Array.from(owns.matchAll(/`([A-Z]\w+)`/g), ([, table]) => table)
+      expect(tables, name).toEqual(ownedTables[name] ?? [])
+    }
   })
 })
 
