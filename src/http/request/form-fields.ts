@@ -14,15 +14,17 @@ export async function readFields(request: IncomingMessage, maxBytes: number): Pr
   // Before it is parsed, which takes as long as it has fields.
   if (!hasAtMost(text, '&', formLimits.fields.most - 1)) throw tooManyFields()
   const fields = new URLSearchParams(text)
-  if (replacementsIn(fields.toString()) > replacementsIn(text)) {
-    throw new Invalid('INVALID_INPUT', 'A field of the form is not UTF-8.')
-  }
   requireWithinLimits(fields)
+  if (hasReplacements(fields, text)) throw new Invalid('INVALID_INPUT', 'A field of the form is not UTF-8.')
   return fields
 }
 
-/** Counts the characters U+FFFD, for which the parser takes bytes that are not UTF-8. */
-const replacementsIn = (text: string) => text.match(/%EF%BF%BD|\uFFFD/gi)?.length ?? 0
+/** Returns whether the parser has read bytes that are not UTF-8, for which it takes U+FFFD. */
+function hasReplacements(fields: URLSearchParams, text: string): boolean {
+  let read = 0
+  for (const field of fields) for (const part of field) read += part.split('\uFFFD').length - 1
+  return read > 0 && read > (text.match(/%EF%BF%BD|\uFFFD/gi)?.length ?? 0)
+}
 
 /** @throws Invalid when fields are too many, or the name or text of one is too long. */
 export function requireWithinLimits(fields: URLSearchParams): void {

@@ -33,12 +33,20 @@ test('a field that is too long is named', () => {
   expect(refused([['x'.repeat(201), '']])).toContain('at most 200 characters')
 })
 
+/** A request with a form as its body. */
+const requestOf = (text: string) =>
+  Object.assign(Readable.from([Buffer.from(text)]), { headers: {}, url: '/' }) as unknown as IncomingMessage
+
+test('a form with bytes that are not UTF-8 is refused, the character for such bytes is not', async () => {
+  for (const text of ['a=%ff', '%c3=1', 'a=%EF%BF%BD&b=%ff', 'a=\uFFFD%ff'])
+    await expect(readFields(requestOf(text), 1000), text).rejects.toThrow('not UTF-8')
+  for (const text of ['a=%EF%BF%BD', 'a=\uFFFD&%ef%bf%bd=%c3%bc'])
+    expect((await readFields(requestOf(text), 1000)).get('a'), text).toBe('\uFFFD')
+})
+
 test('a form of too many fields is refused before it is parsed', async () => {
   const parse = vi.spyOn(globalThis, 'URLSearchParams')
-  const sent = (fields: number) => {
-    const text = Array(fields).fill('a=1').join('&')
-    return Object.assign(Readable.from([Buffer.from(text)]), { headers: {}, url: '/' }) as unknown as IncomingMessage
-  }
+  const sent = (fields: number) => requestOf(Array(fields).fill('a=1').join('&'))
   await expect(readFields(sent(2001), 10_000)).rejects.toThrow('at most 2000 fields')
   expect(parse).toHaveBeenCalledTimes(0)
   parse.mockRestore()
