@@ -10,7 +10,7 @@ import { translateInProcess, writeInProcess } from './import-process.ts'
 import type { Installation } from './installation.ts'
 import { askForName, fileOf, looksLikeAnother, NAME_RULE, readName } from './installation.ts'
 import { planWithoutRefused, Unplannable } from './plan-without-refused.ts'
-import type { NamedRecords } from './record-parts.ts'
+import { linesOf, type Prepared, preparedIn, type Variable } from './prepared.ts'
 import { recordsOf, sendRecords } from './record-parts.ts'
 import type { RecordResult } from './records.ts'
 import { importRecords } from './records.ts'
@@ -22,12 +22,6 @@ import { Unreadable } from './translation.ts'
 
 /** An import covers only a part of the objects, and contains literal secrets of the source. */
 const AS_IMPORT = { keepAbsent: true, allowLiteralSecrets: true }
-
-/** A value for `${NAME}`. */
-export interface Variable {
-  readonly name: string
-  readonly value: string
-}
 
 /** The input of an import. */
 interface Given {
@@ -45,16 +39,6 @@ export interface Import {
   readonly rows: readonly Row[]
   /** Whether it adds services, which appear on pages that show all services. */
   readonly addsServices: boolean
-}
-
-/** The state between a dry run and the import, which the person's form keeps sealed. */
-interface Prepared {
-  readonly installation: Installation
-  readonly yaml: string
-  readonly variables: readonly Variable[]
-  readonly planHash: string
-  readonly pausedMonitors: readonly string[]
-  readonly records: NamedRecords
 }
 
 /** A plan and its input. */
@@ -128,13 +112,14 @@ function asInvalid(error: unknown): never {
   throw error
 }
 
-const about = (organizationId: string) => `import ${organizationId}`
+/** The number changes with the format, so that what another version has sealed counts as expired. */
+const about = (organizationId: string) => `import 2 ${organizationId}`
 /** The maximum length of a form field. */
 const MAX_SEALED_LENGTH = 1_500_000
 const MAX_PREPARED_BYTES = 8_000_000
 
 async function seal({ seal: box }: AlertingContext, organizationId: string, prepared: Prepared): Promise<string> {
-  const packed = await promisify(gzip)(JSON.stringify(prepared))
+  const packed = await promisify(gzip)(await linesOf(prepared))
   const sealed = box.seal(packed.toString('base64'), about(organizationId))
   if (sealed.length <= MAX_SEALED_LENGTH) return sealed
   throw invalid([{ path: ['file'], message: 'is too large for a single import' }])
@@ -149,5 +134,5 @@ async function open({ seal: box }: AlertingContext, organizationId: string, seal
   }
   const text = await promisify(gunzip)(Buffer.from(packed, 'base64'), { maxOutputLength: MAX_PREPARED_BYTES })
   // Only this service can seal a text for this purpose.
-  return JSON.parse(text.toString()) as Prepared
+  return preparedIn(text.toString())
 }

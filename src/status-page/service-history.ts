@@ -149,12 +149,12 @@ export async function joinHistories(
   const owner = {}
   const kept = keptHistories(state, services, measured, incidentHistory, previous)
   const changed = services.filter(({ id }) => !kept.has(id))
-  const declared = new Map(
-    changed.map((service) => {
-      const said = saidOf({ ...service, source: sourceOf(state, service) }, incidentHistory)
-      return [service.id, declaredOf(said, measured.readAt)]
-    }),
-  )
+  const declared = new Map<string, readonly Declared[]>()
+  for (const service of changed) {
+    await yieldAfterTimeSlice(owner)
+    const said = saidOf({ ...service, source: sourceOf(state, service) }, incidentHistory)
+    declared.set(service.id, declaredOf(said, measured.readAt))
+  }
   const touched = await readTouched(db, declared, measured.days, measured.readAt)
   const histories = new Map<string, ServiceHistory>()
   let size = 0
@@ -327,8 +327,24 @@ function openEnded(days: readonly DayUptime[]): Span[] {
   return days.map(({ from, to }, index) => ({ from, to: index < days.length - 1 ? to : new Date(8.64e15) }))
 }
 
+/** Formats the bars of groups, by group id. Yields the event loop between them. */
+export async function groupBars(
+  { groups, services }: Pick<PageState, 'groups' | 'services'>,
+  histories: ReadonlyMap<string, ServiceHistory>,
+  words: Catalogue,
+): Promise<ReadonlyMap<string, BarView>> {
+  const owner = {}
+  const found = new Map<string, BarView>()
+  for (const { id } of groups) {
+    await yieldAfterTimeSlice(owner)
+    const own = services.filter(({ groupId }) => groupId === id).flatMap((service) => histories.get(service.id) ?? [])
+    found.set(id, groupBar(own, words))
+  }
+  return found
+}
+
 /** Formats the bar of a group: the worst of its services on each day, and their uptime on average. */
-export function groupBar(histories: readonly ServiceHistory[], words: Catalogue): BarView {
+function groupBar(histories: readonly ServiceHistory[], words: Catalogue): BarView {
   const own = histories.map((history) => barView(history, words))
   const longest = Math.max(0, ...own.map(({ marks }) => marks.length))
   const marks = Array.from({ length: longest }, (_, index) =>

@@ -5,6 +5,7 @@ import { newId } from '../../src/core/id.ts'
 import { DAY, HOUR, MINUTE } from '../../src/core/time.ts'
 import type { PrismaClient } from '../../src/generated/prisma/client.ts'
 import { loadAssets } from '../../src/http/assets/assets.ts'
+import { wordsOf } from '../../src/language/catalogue.ts'
 import { bucketOf } from '../../src/monitoring/uptime/histogram.ts'
 import { enterState } from '../../src/monitoring/uptime/state-intervals.ts'
 import type { Tally } from '../../src/monitoring/uptime/uptime.ts'
@@ -14,7 +15,7 @@ import { postIncidentUpdate } from '../../src/status/incident/incident-updates.t
 import { liveScript, statusPages, statusStylesheet } from '../../src/status-page/html/routes.tsx'
 import { readPage } from '../../src/status-page/read-page.ts'
 import type { ServiceHistory } from '../../src/status-page/service-history.ts'
-import { serviceHistoryViews, worstMark } from '../../src/status-page/service-history.ts'
+import { groupBars, serviceHistoryViews, worstMark } from '../../src/status-page/service-history.ts'
 import { zoneOf } from '../../src/status-page/time-format.ts'
 import { writeMonitor, writeMonitors } from '../monitoring/histories.ts'
 import { type Tenant, tenantsOf } from '../status/setup.ts'
@@ -22,6 +23,7 @@ import { noon, testContext } from '../support/context.ts'
 import { testDatabase } from '../support/database.ts'
 import { nestingFaults, repeatedIds } from '../support/markup.ts'
 import { pageSourceOf } from '../support/page-guard.ts'
+import { countTurns } from '../support/turns.ts'
 import { uncached } from '../support/uncached.ts'
 
 const { prisma } = await testDatabase()
@@ -372,4 +374,16 @@ test('the page states when its figures were read, which is at least once a minut
   expect(await figuresUpTo(), 'it is the page that was read before').toBe(at(0).toISOString())
   time = at(MINUTE)
   expect(await figuresUpTo()).toBe(at(MINUTE).toISOString())
+})
+
+test('other work has its turn between the bars of groups', async () => {
+  const groups = Array.from({ length: 20 }, (_, index) => ({ id: `g${index}` }))
+  const services = groups.map(({ id }) => ({ id: `s${id}`, groupId: id }))
+  const days = [{ day: noon, from: at(-DAY), to: noon, tally: { ...none, up: DAY } }]
+  const histories = new Map(services.map(({ id }) => [id, { source: 'MONITORS', days, incidents: [] } as const]))
+  const { result, turns } = await countTurns(() =>
+    groupBars({ groups, services } as unknown as Parameters<typeof groupBars>[0], histories, wordsOf('EN')),
+  )
+  expect([...result.values()].map(({ marks }) => marks)).toEqual(groups.map(() => ['up']))
+  expect(turns).toBeGreaterThanOrEqual(groups.length)
 })

@@ -127,10 +127,13 @@ export async function readTouched(
   days: ReadonlyMap<string, readonly DayUptime[]>,
   now: Date,
 ): Promise<Map<string, History>> {
-  const queries = Array.from(declared).flatMap(([id, own]) => {
+  const owner = {}
+  const queries: HistoryQuery[] = []
+  for (const [id, own] of declared) {
+    await yieldAfterTimeSlice(owner)
     const parts = touchedParts(days.get(id) ?? [], own)
-    return parts[0] === undefined ? [] : [{ id, since: parts[0].from, parts }]
-  })
+    if (parts[0] !== undefined) queries.push({ id, since: parts[0].from, parts })
+  }
   return queries.length === 0 ? new Map() : readHistories(db, queries, now)
 }
 

@@ -1,4 +1,5 @@
 import type { Context } from 'hono'
+import { yieldAfterTimeSlice } from '../../core/concurrency/time-slice.ts'
 import { encodeCursor } from '../../event-log/event.ts'
 import { createRenderedPage, sendPage } from '../http/page-response.tsx'
 import type { LivePage, PageCache, RenderedPage } from '../page-cache.ts'
@@ -29,6 +30,7 @@ export async function createLivePage(
   },
   headers: Readonly<Record<string, string>>,
 ): Promise<RenderedPage> {
+  await yieldAfterTimeSlice(headers)
   const parts = cutIntoParts(html)
   const page = await createRenderedPage({ ...of, headers }, joinParts(parts))
   versions.set(parts.version, parts.hashes)

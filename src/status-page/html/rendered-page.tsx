@@ -1,12 +1,12 @@
 import { shownLogo } from '../../account/page/logo.ts'
 import type { PageLookup } from '../../account/page/page-guard.ts'
+import { yieldAfterTimeSlice } from '../../core/concurrency/time-slice.ts'
 import { NotFound } from '../../core/errors.ts'
 import { decodeCursor } from '../../event-log/event.ts'
 import type { Site } from '../../http/page/layout.tsx'
 import { pageHeaders } from '../../http/page/layout.tsx'
 import { logoPolicy } from '../../http/page/owner-frame.tsx'
 import { publicCacheControl } from '../../http/response/cache-control.ts'
-import type { Catalogue } from '../../language/catalogue.ts'
 import { wordsOf } from '../../language/catalogue.ts'
 import { offeredLanguages } from '../../language/choice.ts'
 import { DEFAULT_RANGE, rangesOf, shownRange } from '../../monitoring/uptime/uptime-range.ts'
@@ -19,8 +19,7 @@ import { pageAddressOf } from '../page-address.ts'
 import type { PageCache, PagePatch, RenderedPage } from '../page-cache.ts'
 import type { PageContent, PageData, PageRequest } from '../read-page.ts'
 import { readPage, serviceIn } from '../read-page.ts'
-import type { ServiceHistory } from '../service-history.ts'
-import { groupBar, joinHistories, readMeasured, serviceHistoryViews } from '../service-history.ts'
+import { groupBars, joinHistories, readMeasured, serviceHistoryViews } from '../service-history.ts'
 import type { StateSource } from '../shared-state.ts'
 import { reachedBy, sharedState, versionOf } from '../shared-state.ts'
 import { zoneOf } from '../time-format.ts'
@@ -123,7 +122,10 @@ export async function renderPage(
     shownIn: language,
     ownersText: language === byDefault ? ownersAttributes.byDefault : ownersAttributes.otherwise,
   }
-  const html = `<!DOCTYPE html>${await renderContent(state, content, context)}`
+  const rendered = await renderContent(state, content, context)
+  // Joining the parts of a large page takes most of a time slice.
+  await yieldAfterTimeSlice(context)
+  const html = `<!DOCTYPE html>${rendered}`
   const seq = decodeCursor(state.cursor) ?? 0
   const page = {
     organizationId: state.organization.id,
@@ -227,19 +229,6 @@ function versionOfPage({ state, content }: PageData): string {
   return content.page === 'overview' ? `${version} ${content.histories.measured.readAt.getTime()}` : version
 }
 
-function groupBarsOf(
-  { groups, services }: PageState,
-  histories: ReadonlyMap<string, ServiceHistory>,
-  words: Catalogue,
-) {
-  return new Map(
-    groups.map(({ id }) => {
-      const own = services.filter(({ groupId }) => groupId === id).flatMap((service) => histories.get(service.id) ?? [])
-      return [id, groupBar(own, words)] as const
-    }),
-  )
-}
-
 async function renderContent(state: PageState, content: PageContent, context: PageContext) {
   const names = new Map(state.services.map(({ id, name }) => [id, name]))
   const viewOf = (incident: IncidentWithTimeline) => incidentView(incident, names, context.shownIn)
@@ -253,7 +242,7 @@ async function renderContent(state: PageState, content: PageContent, context: Pa
           {...state}
           {...{ context, range, ranges: rangesOf(state.tier), spans: measured.spans }}
           items={await renderServices(state.services, histories, isDefault ? DEFAULT_RANGE : range, context)}
-          groupBars={groupBarsOf(state, histories, context.words)}
+          groupBars={await groupBars(state, histories, context.words)}
           hasBars={histories.size > 0}
           hasImported={measured.imported.size > 0}
           readAt={measured.readAt}
