@@ -28,7 +28,7 @@ interface Gathered {
  * reads on when it is its client's turn.
  */
 export class Incoming extends IncomingMessage {
-  /** Returns the name of the client; null: the connection stands for it. */
+  /** Returns the name of the client; null: the request stands for it. */
   clientOf: ((request: IncomingMessage) => string) | null = null
   /** Called when the body has more small pieces than `bodyLimits` permit, of which nothing more is passed on. */
   onTooManyPieces: (() => void) | null = null
@@ -82,8 +82,8 @@ export class Incoming extends IncomingMessage {
   }
 }
 
-/** Returns who takes turns with others when a request is worked on: its client, or its connection if that is not known. */
+/** Returns who takes turns with others when a request is worked on: its client, or the request if that is not known. */
 export function turnOwner(request: IncomingMessage): string | object {
   if (/^\/(?:healthz|readyz)(?:\?|$)/.test(request.url ?? '')) return HEALTH
-  return (request instanceof Incoming && request.clientOf?.(request)) || request.socket
+  return (request instanceof Incoming && request.clientOf?.(request)) || request
 }
