@@ -130,6 +130,20 @@ describe('the architecture', () => {
     expect(offences(({ file, to }) => engines.includes(room(file)) && isFeature(to))).toEqual([])
   })
 
+  test('no room widens the types of another: contexts say what they hold', () => {
+    expect(files.filter((file) => /declare module '\.{1,2}\//.test(readFileSync(file, 'utf8')))).toEqual([])
+  })
+
+  test('the context of a request has what the resolvers of every room need', () => {
+    const needed = files.flatMap((file) =>
+      [...readFileSync(file, 'utf8').matchAll(/builderFor<(\w+)>\(\)/g)].map(([, name = '']) => name),
+    )
+    const [, provided = ''] =
+      /^type Needs = ([^\n]+(?:\n {2}.+)*)/m.exec(readFileSync('src/app/request-context.ts', 'utf8')) ?? []
+    expect(needed).toContain('AlertingContext')
+    expect(needed.filter((name) => name !== 'Needs' && !provided.split(/[&\s]+/).includes(name))).toEqual([])
+  })
+
   test('every table has one owner', () => {
     expect(Object.values(ownedTables).flat().sort()).toEqual([...tableNames].sort())
   })

@@ -2,16 +2,16 @@ import { requireScope } from '../core/access.ts'
 import type { Context } from '../core/context.ts'
 import { Conflict, ManagedByFile, NotFound } from '../core/errors.ts'
 import { insertRows } from '../database/insert-rows.ts'
+import type { ChangeContext } from '../event-log/change.ts'
 import { change } from '../event-log/change.ts'
 import type { ManagedObject as ManagedObjectRow } from '../generated/prisma/client.ts'
 import type { EventKind } from '../generated/prisma/enums.ts'
 import { fieldName } from './field-name.ts'
 
-declare module '../core/context.ts' {
-  interface Context {
-    /** Whether a configuration file is being applied. Locks do not stop it. */
-    readonly appliesFile?: true | undefined
-  }
+/** What an edit of an object needs that a configuration file may have locked. */
+export interface EditContext extends ChangeContext {
+  /** Whether a configuration file is being applied. Locks do not stop it. */
+  readonly appliesFile?: true | undefined
 }
 
 /** An object that a configuration file manages. */
@@ -95,7 +95,7 @@ export const isLocked = ({ locksMembers, unlockedAt }: Pick<ManagedObject, 'lock
  * @param changed the fields, by their names in inputs or in files. @throws ManagedByFile.
  */
 export async function requireUnlocked(
-  tx: Context,
+  tx: EditContext,
   organizationId: string,
   id: string,
   changed: readonly string[],
@@ -108,7 +108,7 @@ export async function requireUnlocked(
 }
 
 /** Requires that no file has locked an object that is about to be deleted. @throws ManagedByFile. */
-export async function requireDeletable(tx: Context, organizationId: string, id: string): Promise<void> {
+export async function requireDeletable(tx: EditContext, organizationId: string, id: string): Promise<void> {
   if (tx.appliesFile) return
   const managed = await readManagedObject(tx, organizationId, id)
   if (managed !== null && isLocked(managed)) throw new ManagedByFile(managed)
@@ -119,17 +119,17 @@ export async function requireDeletable(tx: Context, organizationId: string, id: 
  * WRITE.
  * @throws NotFound when no file manages the object.
  */
-export function unlockManagedObject(ctx: Context, id: string): Promise<ManagedObject> {
+export function unlockManagedObject(ctx: ChangeContext, id: string): Promise<ManagedObject> {
   return setLock(ctx, id, 'MANAGED_OBJECT_UNLOCKED')
 }
 
 /** Reverts `unlockManagedObject`. Requires a key with scope WRITE. @throws NotFound when no file manages the object. */
-export function lockManagedObject(ctx: Context, id: string): Promise<ManagedObject> {
+export function lockManagedObject(ctx: ChangeContext, id: string): Promise<ManagedObject> {
   return setLock(ctx, id, 'MANAGED_OBJECT_LOCKED')
 }
 
 async function setLock(
-  ctx: Context,
+  ctx: ChangeContext,
   id: string,
   kind: Extract<EventKind, 'MANAGED_OBJECT_LOCKED' | 'MANAGED_OBJECT_UNLOCKED'>,
 ): Promise<ManagedObject> {

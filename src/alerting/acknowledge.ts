@@ -28,7 +28,7 @@ export async function acknowledgeAlert(ctx: AlertWorkContext, id: string): Promi
       tx.db.alert.findUnique({ where: { id: known, organizationId } }),
     )
     const by = await actorName(tx)
-    const events = await acknowledge({ ...tx, seal: ctx.seal }, [alert], by)
+    const events = await acknowledge(tx, [alert], by)
     return [await tx.db.alert.findUniqueOrThrow({ where: { id } }), ...events]
   })
 }
@@ -85,7 +85,7 @@ export async function acknowledgeByToken(ctx: AlertWorkContext, token: string): 
     if (count === 0) return [before]
     const by = `the link sent to ${before.channelName}`
     const current = before.alerts.filter(({ hasBegunAgain }) => !hasBegunAgain)
-    const events = await acknowledge({ ...tx, seal: ctx.seal }, current, by)
+    const events = await acknowledge(tx, current, by)
     return [await linkedAlerts(tx, token), ...events]
   })
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import type { EditContext } from '../account/managed-object.ts'
 import { requireDeletable, requireUnlocked } from '../account/managed-object.ts'
 import { readOrganization } from '../account/organization/organization-queries.ts'
 import { zoneName } from '../account/page/page-settings.ts'
@@ -11,6 +12,7 @@ import { changedFields, requireVersion, versionInput } from '../core/optimistic-
 import { ownValue } from '../core/own-value.ts'
 import { DAY } from '../core/time.ts'
 import { cappedText, invalid, nameText, validate } from '../core/validation.ts'
+import type { ChangeContext } from '../event-log/change.ts'
 import { change } from '../event-log/change.ts'
 import type { NewEvent } from '../event-log/event.ts'
 import type { AlertChannel, Tier } from '../generated/prisma/client.ts'
@@ -100,7 +102,7 @@ export async function createAlertChannel(ctx: AlertingContext, input: unknown): 
     const limit = maxChannels[tier]
     if ((await tx.db.alertChannel.count({ where: { organizationId } })) >= limit)
       throw new TierLimitReached(`The ${tier} tier allows ${limit} alert channels, and all are in use.`, limit)
-    await requireUsable({ ...tx, seal: ctx.seal }, organizationId, address)
+    await requireUsable(tx, organizationId, address)
     const id = newId('AlertChannel')
     const organization = await readOrganization(tx, organizationId)
     const chosen = await chosenSettings(tx, organizationId, id, given, organization.timeZone)
@@ -139,7 +141,7 @@ export async function updateAlertChannel(ctx: AlertingContext, input: unknown): 
     requireVersion(before, version)
     if (address !== null) requireSameKind(before, address.kind, given)
     const isReplaced = address !== null && !leadsTo(ctx, before, address.data)
-    if (isReplaced) await requireUsable({ ...tx, seal: ctx.seal }, organizationId, address)
+    if (isReplaced) await requireUsable(tx, organizationId, address)
     const { timeZone } = await readOrganization(tx, organizationId)
     const chosen = { name, ...(await chosenSettings(tx, organizationId, id, given, timeZone)) }
     const changed = changedFields(before, chosen)
@@ -192,7 +194,7 @@ export async function rotateAlertChannelSecret(ctx: AlertingContext, id: string)
 }
 
 /** Deletes an alert channel with its deliveries. Requires a key with scope WRITE. @throws NotFound and ManagedByFile. */
-export async function deleteAlertChannel(ctx: Context, id: string): Promise<AlertChannel> {
+export async function deleteAlertChannel(ctx: EditContext, id: string): Promise<AlertChannel> {
   const organizationId = requireScope(ctx, 'WRITE')
   return change(ctx, organizationId, async (tx) => {
     const channel = await ownChannel(tx, organizationId, id)
@@ -329,7 +331,7 @@ function requireSameKind(before: AlertChannel, kind: AlertChannel['kind'], given
  * @throws Invalid for a blocked mailbox and a host that it may not reach. @throws NotFound for a person outside of it.
  */
 async function requireUsable(
-  ctx: Context & Pick<AlertingContext, 'seal'>,
+  ctx: ChangeContext & Pick<AlertingContext, 'seal'>,
   organizationId: string,
   address: ReturnType<typeof readAddress>,
 ): Promise<void> {

@@ -1,8 +1,8 @@
 import { markPushChannel, readOrganization } from '../account/organization/organization-queries.ts'
 import { organizations } from '../account/views.ts'
-import type { Context } from '../core/context.ts'
 import { newId } from '../core/id.ts'
 import type { SecretBox } from '../core/secret-box.ts'
+import type { ChangeContext } from '../event-log/change.ts'
 import { change } from '../event-log/change.ts'
 import { Prisma } from '../generated/prisma/client.ts'
 import { startDispatch } from '../notification/subscriber/subscriber.ts'
@@ -28,13 +28,13 @@ export const WITHOUT_PUSH_CHANNEL = Prisma.sql`
  * Members thus get alerts by default; the organization can change or delete the channel. It does not count against the tier's
  * limit. Returns whether there may be more organizations.
  */
-export async function createDefaultPushChannels(ctx: Context & { readonly seal: SecretBox }): Promise<boolean> {
+export async function createDefaultPushChannels(ctx: ChangeContext & { readonly seal: SecretBox }): Promise<boolean> {
   const found = await ctx.db.$queryRaw<{ id: string }[]>`${WITHOUT_PUSH_CHANNEL} LIMIT ${BATCH}`
   for (const { id } of found) await createDefault(ctx, id)
   return found.length === BATCH
 }
 
-function createDefault(ctx: Context & { readonly seal: SecretBox }, organizationId: string): Promise<void> {
+function createDefault(ctx: ChangeContext & { readonly seal: SecretBox }, organizationId: string): Promise<void> {
   return change(ctx, organizationId, async (tx) => {
     const { pushChannelAt, lastSeq } = await readOrganization(tx, organizationId)
     if (pushChannelAt !== null) return [undefined]

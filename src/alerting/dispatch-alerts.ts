@@ -32,7 +32,7 @@ export async function dispatchAlerts(
   if (channels.length === 0 && !(await hasOpenAlert(tx, organizationId))) return
   await change(tx, organizationId, async (locked) => {
     const log = createAlertLog()
-    await dispatchTo(channels, { ...locked, seal: tx.seal }, organizationId, relevant, log)
+    await dispatchTo(channels, locked, organizationId, relevant, log)
     return [undefined, ...log.events()]
   })
 }

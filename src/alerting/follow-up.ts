@@ -93,8 +93,7 @@ export async function correctFollowUpTimes({ db, now }: Pick<Context, 'db' | 'no
 async function followUpOrganization(ctx: AlertWorkContext, organizationId: string): Promise<void> {
   await transaction(ctx, async (open) => {
     await open.db.$queryRaw`SELECT seq FROM "Dispatch" WHERE "organizationId" = ${organizationId} FOR UPDATE`
-    await change(open, organizationId, async (locked) => {
-      const tx = { ...locked, seal: ctx.seal }
+    await change(open, organizationId, async (tx) => {
       const channels = await tx.db.alertChannel.findMany({ where: { organizationId }, orderBy: { id: 'asc' } })
       const notifier = createChannelNotifier(tx, channels)
       const log = createAlertLog()

@@ -1,5 +1,5 @@
 import { requireReachableUrl } from '../account/private-targets/rule.ts'
-import type { Context } from '../core/context.ts'
+import type { ChangeContext } from '../event-log/change.ts'
 import type { AlertChannelKind } from '../generated/prisma/enums.ts'
 import { addressKeys, kindByKey } from './channel-address.ts'
 import type { AlertAddress } from './sender/sender.ts'
@@ -9,7 +9,7 @@ import type { AlertAddress } from './sender/sender.ts'
  * @throws Invalid with the path of the input.
  */
 export async function requireReachableAddress(
-  ctx: Context,
+  ctx: ChangeContext,
   organizationId: string,
   { kind, url }: Pick<AlertAddress, 'url'> & { readonly kind: AlertChannelKind },
 ): Promise<void> {

@@ -10,6 +10,7 @@ import { emptyForm, readForm } from '../http/page/form.tsx'
 import type { Site } from '../http/page/layout.tsx'
 import { nodeRequest } from '../http/request/node-request.ts'
 import { isOwnOrigin } from '../http/request/own-origin.ts'
+import type { AccountMailer } from '../people/context.ts'
 import { ownPath } from '../people/html/held-form.tsx'
 import { isPageLink, opensPage, requestPageLink, takePageLink } from '../people/page-access.ts'
 import { refuseCrossSite, showAccessForm, showLinkButton, showLinkGone, showLinkSent } from './page-access-form.tsx'
@@ -21,7 +22,7 @@ export interface PageAccessOptions {
   readonly site: Site
   readonly guard: PageGuard
   /** A visitor’s context. */
-  readonly visitorOf: (c: HttpContext) => Context
+  readonly visitorOf: (c: HttpContext) => Context & AccountMailer
 }
 
 type Answer = (c: HttpContext, location: PageLocation) => Response | Promise<Response>

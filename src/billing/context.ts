@@ -1,5 +1,5 @@
 import type { Quota } from '../account/quota.ts'
-import type { Context } from '../core/context.ts'
+import type { ChangeContext } from '../event-log/change.ts'
 import type { Btcpay } from './btcpay.ts'
 import type { Tokens } from './token.ts'
 
@@ -10,7 +10,7 @@ interface Billing {
   readonly btcpay: Btcpay | null
 }
 
-export interface BillingContext extends Context {
+export interface BillingContext extends ChangeContext {
   readonly billing: Billing
   /** The public address of the service, without a trailing slash. It is known once the service listens. */
   readonly site: { readonly baseUrl: string }

@@ -1,6 +1,7 @@
+import type { EditContext } from '../account/managed-object.ts'
 // Operations on objects that have immutable fields, or fields that a file sets only once.
-import type { Context } from '../core/context.ts'
 import { invalid } from '../core/validation.ts'
+import type { ChangeContext } from '../event-log/change.ts'
 import { ownObjective, updateObjective } from '../monitoring/objective/objective.ts'
 import { updateService, updateServices } from '../status/service/service.ts'
 import { findUnstatedIds } from '../status/service/service-queries.ts'
@@ -16,12 +17,12 @@ interface FileTemplate {
 }
 
 /** Creates a template. @throws the errors of `createTemplate`. */
-export function createFileTemplate(ctx: Context, input: unknown) {
+export function createFileTemplate(ctx: ChangeContext, input: unknown) {
   return createTemplate(ctx, templateInput(input as FileTemplate))
 }
 
 /** Updates a template and replaces its translations. @throws the errors of `updateTemplate`, and Invalid if the kind changes. */
-export async function updateFileTemplate(ctx: Context, input: unknown) {
+export async function updateFileTemplate(ctx: EditContext, input: unknown) {
   const { kind, ...given } = templateInput(input as FileTemplate & { readonly id: string })
   const before = await findTemplate(ctx, requireOrganization(ctx), given.id)
   if (kind !== before.kind) throw immutable('kind', before.kind)
@@ -33,7 +34,7 @@ export async function updateFileTemplate(ctx: Context, input: unknown) {
 }
 
 /** Updates an objective. @throws the errors of `updateObjective`, and Invalid if the service changes. */
-export async function updateFileObjective(ctx: Context, input: unknown) {
+export async function updateFileObjective(ctx: EditContext, input: unknown) {
   const { serviceId, ...given } = input as { readonly id: string; readonly serviceId: string }
   const before = await ownObjective(ctx, requireOrganization(ctx), given.id)
   if (serviceId !== before.serviceId) throw immutable('service', before.service.name)
@@ -47,18 +48,18 @@ interface FileService {
 }
 
 /** Updates a service. Its status in the file counts only if it has none. @throws the errors of `updateService`. */
-export async function updateFileService(ctx: Context, input: unknown) {
+export async function updateFileService(ctx: EditContext, input: unknown) {
   const [given] = await withFirstStatus(ctx, [input])
   return updateService(ctx, given)
 }
 
 /** Updates services like `updateFileService`. @throws the errors of `updateServices`. */
-export async function updateFileServices(ctx: Context, inputs: readonly unknown[]) {
+export async function updateFileServices(ctx: EditContext, inputs: readonly unknown[]) {
   await updateServices(ctx, await withFirstStatus(ctx, inputs))
 }
 
 /** Leaves the status to the services that have none. */
-async function withFirstStatus(ctx: Context, inputs: readonly unknown[]): Promise<unknown[]> {
+async function withFirstStatus(ctx: ChangeContext, inputs: readonly unknown[]): Promise<unknown[]> {
   const given = inputs as readonly FileService[]
   const ids = given.flatMap(({ id, status }) => (status == null ? [] : [id]))
   const unstated = ids.length === 0 ? new Set() : await findUnstatedIds(ctx, requireOrganization(ctx), ids)
@@ -76,7 +77,7 @@ function templateInput<T extends FileTemplate>({ serviceIds, ...given }: T) {
   }
 }
 
-function requireOrganization({ open }: Context): string {
+function requireOrganization({ open }: Pick<ChangeContext, 'open'>): string {
   if (open === undefined) throw new Error('Files are applied in a change.')
   return open.organizationId
 }

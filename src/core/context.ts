@@ -78,7 +78,7 @@ export interface AccessAddress {
   readonly host: string | null
 }
 
-/** The context of every domain function: database, actor, clock, log. Other rooms add their own members. */
+/** What every domain function gets: database, actor, clock, log. A room that needs more names it in a type of its own. */
 export interface Context {
   readonly config: Config
   readonly db: Database

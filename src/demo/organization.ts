@@ -1,4 +1,5 @@
 import { createApiKey, firstApiKey } from '../account/api-key/api-key.ts'
+import type { EditContext } from '../account/managed-object.ts'
 import { updateOrganization } from '../account/organization/organization.ts'
 import { organizationBySlug } from '../account/organization/organization-queries.ts'
 import type { Context } from '../core/context.ts'
@@ -44,7 +45,7 @@ export async function prepareDemo({
   for (const message of fixtureMessages) await renderMessage(outside, organization.slug, message)
   return db.$transaction(
     async (tx) => {
-      const ctx: Context = { ...parts, db: tx, actor: { kind: 'operator' }, clientAddress: null }
+      const ctx: EditContext = { ...parts, db: tx, actor: { kind: 'operator' }, clientAddress: null }
       const found = await organizationBySlug(ctx, organization.slug)
       const kept = found && isFresh(found, ctx.now()) ? await newestIncident(ctx, found.id) : null
       const archivedSlug = found && !kept ? await archive(ctx, found) : null
@@ -71,13 +72,13 @@ function isFresh({ createdAt }: Organization, now: Date): boolean {
 }
 
 /** Moves an organization to a slug with the current time to the second. Returns the new slug. */
-async function archive(ctx: Context, { id, slug }: Organization): Promise<string> {
+async function archive(ctx: EditContext, { id, slug }: Organization): Promise<string> {
   const owner = await ownerContext(ctx, id)
   const time = ctx.now().toISOString().slice(0, 19).replace(/\D/g, '')
   return (await updateOrganization(owner, { slug: `${slug}-${time}` })).slug
 }
 
-async function ownerContext(ctx: Context, organizationId: string): Promise<Context> {
+async function ownerContext(ctx: EditContext, organizationId: string): Promise<EditContext> {
   return ownerOf(ctx, await firstApiKey(ctx, organizationId))
 }
 

@@ -1,6 +1,7 @@
 import type { Context } from '../core/context.ts'
 import { newId } from '../core/id.ts'
 import { DAY, HOUR, MINUTE } from '../core/time.ts'
+import type { ChangeContext } from '../event-log/change.ts'
 import type { Prisma } from '../generated/prisma/client.ts'
 import type { MonitorState, ServiceStatus } from '../generated/prisma/enums.ts'
 import type { GroupOptions } from '../monitoring/group/group.ts'
@@ -27,7 +28,7 @@ const MONITORING_GAP = { daysAgo: 52, hours: 5 }
  * @param ctx the owner's context, at the time of creation
  */
 export async function seedMonitors(
-  ctx: Context,
+  ctx: ChangeContext,
   organizationId: string,
   ids: ReadonlyMap<string, string>,
   now: Date,
@@ -61,7 +62,7 @@ export async function seedMonitors(
 
 /** Creates the group of monitors, with the history that follows from that of its members. */
 async function seedGroup(
-  ctx: Context,
+  ctx: ChangeContext,
   organizationId: string,
   monitorIds: ReadonlyMap<ServiceName, string>,
   now: Date,

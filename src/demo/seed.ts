@@ -1,6 +1,6 @@
+import type { EditContext } from '../account/managed-object.ts'
 import { createOrganization, updateOrganization } from '../account/organization/organization.ts'
 import { setTier } from '../billing/subscription/tier.ts'
-import type { Context } from '../core/context.ts'
 import { DAY, HOUR, MINUTE, utcDay } from '../core/time.ts'
 import { createIncident } from '../status/incident/incident-opening.ts'
 import { postIncidentUpdate } from '../status/incident/incident-updates.ts'
@@ -19,7 +19,7 @@ import { seedMonitors } from './seed-monitors.ts'
 /** An action that the seed runs at a moment of the past. */
 interface SeedAction {
   readonly at: Date
-  readonly run: (ctx: Context) => Promise<unknown>
+  readonly run: (ctx: EditContext) => Promise<unknown>
 }
 
 type ServiceIds = ReadonlyMap<string, string>
@@ -33,9 +33,9 @@ export function organizationCreatedAt(now: Date): Date {
  * Creates the demo organization as the operator, and replays the fixtures up to now through the functions that
  * callers use, each at its own time and in order. Returns the organization's id.
  */
-export async function seedOrganization(ctx: Context): Promise<string> {
+export async function seedOrganization(ctx: EditContext): Promise<string> {
   const now = ctx.now()
-  const operator: Context = { ...ctx, actor: { kind: 'operator' }, now: () => organizationCreatedAt(now) }
+  const operator: EditContext = { ...ctx, actor: { kind: 'operator' }, now: () => organizationCreatedAt(now) }
   const { organization, apiKey } = await createOrganization(operator, fixtures.organization)
   await setTier(operator, { organizationId: organization.id, tier: 'PRO' })
   const owner = ownerOf(operator, apiKey.apiKey)
@@ -60,13 +60,13 @@ export async function seedOrganization(ctx: Context): Promise<string> {
 }
 
 /** Returns the context for the organization's first key, with scope ADMIN. */
-export function ownerOf(ctx: Context, key: { readonly id: string; readonly organizationId: string }): Context {
+export function ownerOf(ctx: EditContext, key: { readonly id: string; readonly organizationId: string }): EditContext {
   const { id: keyId, organizationId } = key
   return { ...ctx, actor: { kind: 'apiKey', keyId, organizationId, scope: 'ADMIN', checkPlan: 'FREE' } }
 }
 
 /** Creates the service groups and services. Returns the ids of services by name. */
-async function addServices(ctx: Context): Promise<ServiceIds> {
+async function addServices(ctx: EditContext): Promise<ServiceIds> {
   const ids = new Map<string, string>()
   for (const { services, ...group } of fixtures.groups) {
     const { id: groupId } = await createServiceGroup(ctx, group)
@@ -113,13 +113,13 @@ function maintenanceActions(
     const at = addMilliseconds(startsAt, -cancelled.daysBefore * DAY)
     return [announcement, { at, run: (ctx) => cancelMaintenance(ctx, { id, message: cancelled.message }) }]
   }
-  const advance = (ctx: Context) => advanceMaintenance({ ...ctx, actor: { kind: 'system' } }, id)
+  const advance = (ctx: EditContext) => advanceMaintenance({ ...ctx, actor: { kind: 'system' } }, id)
   return [
     announcement,
     { at: startsAt, run: advance },
     ...updates.map(({ minute, ...content }) => ({
       at: addMilliseconds(startsAt, minute * MINUTE),
-      run: (ctx: Context) => updateMaintenance(ctx, { id, ...content }),
+      run: (ctx: EditContext) => updateMaintenance(ctx, { id, ...content }),
     })),
     { at: endsAt, run: advance },
   ]

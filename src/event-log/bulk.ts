@@ -1,10 +1,9 @@
-import type { Context } from '../core/context.ts'
 import { Conflict } from '../core/errors.ts'
 import type { Outcome } from '../core/outcome.ts'
 import { awaitOutcome, isRefused } from '../core/outcome.ts'
 import { SECOND } from '../core/time.ts'
 import { invalid } from '../core/validation.ts'
-import type { ChangeResult } from './change.ts'
+import type { ChangeContext, ChangeResult } from './change.ts'
 import { change } from './change.ts'
 
 /** The maximum number of items per call. */
@@ -30,7 +29,7 @@ const TIMEOUT_MS = 30 * SECOND
  * changes; only a refused item is rolled back.
  * @throws Invalid for more than a hundred items. An error that is not a DomainError ends the call.
  */
-export async function bulk<C extends Context, I, T>(
+export async function bulk<C extends ChangeContext, I, T>(
   ctx: C,
   organizationId: string,
   {
@@ -66,16 +65,16 @@ class Rollback<T> extends Error {
   }
 }
 
-async function runAtomic<C extends Context, I, T>(
+async function runAtomic<C extends ChangeContext, I, T>(
   ctx: C,
   organizationId: string,
   items: readonly I[],
   work: (ctx: C, item: I) => Promise<T>,
 ): Promise<Outcome<T>[]> {
   try {
-    const runAll = async (tx: Context): Promise<ChangeResult<Outcome<T>[]>> => {
+    const runAll = async (tx: C): Promise<ChangeResult<Outcome<T>[]>> => {
       const outcomes: Outcome<T>[] = []
-      for (const item of items) outcomes.push(await awaitOutcome(work({ ...ctx, ...tx }, item)))
+      for (const item of items) outcomes.push(await awaitOutcome(work(tx, item)))
       // All items have run, even after a refused one, so that the caller gets all errors at once.
       if (outcomes.some(isRefused)) throw new Rollback(outcomes.map((each) => (isRefused(each) ? each : notApplied)))
       return [outcomes]
@@ -87,7 +86,7 @@ async function runAtomic<C extends Context, I, T>(
   }
 }
 
-function runEach<C extends Context, I, T>(
+function runEach<C extends ChangeContext, I, T>(
   ctx: C,
   organizationId: string,
   items: readonly I[],
@@ -98,7 +97,7 @@ function runEach<C extends Context, I, T>(
     for (const item of items) {
       const before = tx.open?.events.length ?? 0
       await tx.db.$executeRaw`SAVEPOINT item`
-      const outcome = await awaitOutcome(work({ ...ctx, ...tx }, item))
+      const outcome = await awaitOutcome(work(tx, item))
       if (isRefused(outcome)) {
         await tx.db.$executeRaw`ROLLBACK TO SAVEPOINT item`
         tx.open?.events.splice(before)

@@ -19,13 +19,12 @@ interface OpenChange {
   readonly cache: Map<string, Promise<unknown>>
 }
 
-declare module '../core/context.ts' {
-  interface Context {
-    /** The change whose transaction this context belongs to; absent: there is none. */
-    readonly open?: OpenChange | undefined
-    /** Called after the commit of a change, before the notification of its event log arrives; absent: no callback. */
-    readonly onChanged?: ((organizationId: string, events: readonly Pick<NewEvent, 'kind'>[]) => void) | undefined
-  }
+/** What a change of an organization needs. */
+export interface ChangeContext extends Context {
+  /** The change whose transaction this context belongs to; absent: there is none. */
+  readonly open?: OpenChange | undefined
+  /** Called after the commit of a change, before the notification of its event log arrives; absent: no callback. */
+  readonly onChanged?: ((organizationId: string, events: readonly Pick<NewEvent, 'kind'>[]) => void) | undefined
 }
 
 /**
@@ -37,10 +36,10 @@ declare module '../core/context.ts' {
  * @throws NotFound when the organization does not exist.
  * @throws Unauthenticated when the caller's key was revoked.
  */
-export function change<T>(
-  ctx: Context,
+export function change<C extends ChangeContext, T>(
+  ctx: C,
   organizationId: string,
-  work: (ctx: Context) => Promise<ChangeResult<T>>,
+  work: (ctx: C) => Promise<ChangeResult<T>>,
   timeoutMs?: number,
 ): Promise<T> {
   if (ctx.open?.organizationId === organizationId) return runPart(ctx, ctx.open, work)
@@ -51,7 +50,7 @@ export function change<T>(
 
 /** Like `change`, for frequent changes that only need plain SQL. Takes a quarter of the processor time. */
 export function changeBySql<T>(
-  ctx: Context,
+  ctx: ChangeContext,
   organizationId: string,
   work: (ctx: SqlContext) => Promise<ChangeResult<T>>,
 ): Promise<T> {
@@ -65,7 +64,7 @@ type NoteEvents = (events: readonly NewEvent[]) => void
 
 /** Runs a transaction, possibly in several attempts, and reports the events of the last one after the commit. */
 async function committed<T>(
-  { onChanged }: Pick<Context, 'onChanged'>,
+  { onChanged }: Pick<ChangeContext, 'onChanged'>,
   organizationId: string,
   run: (note: NoteEvents) => Promise<T>,
 ): Promise<T> {
@@ -141,7 +140,7 @@ function sessionIn({ sessionId, memberships }: SignedInUser, organizationId: str
 }
 
 /** Reads a value that no part of a change modifies: once per change, or on each call outside a change. */
-export function readOnce<T>({ open }: Pick<Context, 'open'>, key: string, read: () => Promise<T>): Promise<T> {
+export function readOnce<T>({ open }: Pick<ChangeContext, 'open'>, key: string, read: () => Promise<T>): Promise<T> {
   // All values under one key come from the same function.
   const cached = open?.cache.get(key) as Promise<T> | undefined
   const value = cached ?? read()

@@ -5,6 +5,7 @@ import { yieldAfterTimeSlice } from '../core/concurrency/time-slice.ts'
 import type { Context } from '../core/context.ts'
 import { DAY } from '../core/time.ts'
 import { lineText, validate } from '../core/validation.ts'
+import type { ChangeContext } from '../event-log/change.ts'
 import { importHistories, MAX_HISTORIES } from '../monitoring/uptime/imported-history.ts'
 import type { NotificationContext } from '../notification/context.ts'
 import { importConfirmedSubscribers, MAX_IMPORTED_SUBSCRIBERS } from '../notification/subscriber/subscriber-import.ts'
@@ -156,7 +157,7 @@ function named<T extends { readonly id: string; readonly title: string }>(
 
 /** Imports daily counts. */
 async function importDays(
-  ctx: Context,
+  ctx: ChangeContext,
   { source, dryRun }: ImportSource,
   given: NonNullable<Given['histories']>,
   services: ReadonlyMap<string, KeyedService>,

@@ -9,6 +9,7 @@ import { isIdOf, newId, randomText } from '../core/id.ts'
 import { requireVersion, versionInput } from '../core/optimistic-lock.ts'
 import type { SecretBox } from '../core/secret-box.ts'
 import { invalid, nameText, validate } from '../core/validation.ts'
+import type { ChangeContext } from '../event-log/change.ts'
 import { change } from '../event-log/change.ts'
 import type { NewEvent } from '../event-log/event.ts'
 import type { Integration, Prisma, Tier } from '../generated/prisma/client.ts'
@@ -25,7 +26,7 @@ import { secretProblem } from './signature.ts'
 export const INTEGRATION_PATH = '/api/v1/integrations'
 
 /** The context of operations on integrations. */
-export interface IntegrationContext extends Context {
+export interface IntegrationContext extends ChangeContext {
   readonly seal: SecretBox
   /** Our public URL, without a trailing slash. */
   readonly site: { readonly baseUrl: string }
@@ -107,7 +108,7 @@ export async function updateIntegration(ctx: IntegrationContext, input: unknown)
 }
 
 /** Replaces the secret of an integration; the old URL stops working. Requires a key with scope WRITE. @throws NotFound. */
-export async function rotateIntegration(ctx: Context, id: string): Promise<IntegrationWithSecret> {
+export async function rotateIntegration(ctx: ChangeContext, id: string): Promise<IntegrationWithSecret> {
   const organizationId = requireScope(ctx, 'WRITE')
   const secret = randomText(SECRET_LENGTH)
   return change(ctx, organizationId, async (tx) => {
@@ -119,7 +120,7 @@ export async function rotateIntegration(ctx: Context, id: string): Promise<Integ
 }
 
 /** Deletes an integration and its received messages, but keeps its incidents. Requires a key with scope WRITE. @throws NotFound. */
-export async function deleteIntegration(ctx: Context, id: string): Promise<Integration> {
+export async function deleteIntegration(ctx: ChangeContext, id: string): Promise<Integration> {
   const organizationId = requireScope(ctx, 'WRITE')
   return change(ctx, organizationId, async (tx) => {
     const integration = await ownIntegration(tx, organizationId, id)

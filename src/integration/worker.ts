@@ -7,6 +7,7 @@ import type { Agenda } from '../database/lease/agenda.ts'
 import { earliestOf } from '../database/lease/agenda.ts'
 import type { LeasedWorker } from '../database/lease/leased-worker.ts'
 import { createLeasedWorker } from '../database/lease/leased-worker.ts'
+import type { ChangeContext } from '../event-log/change.ts'
 import { change } from '../event-log/change.ts'
 import type { NewEvent } from '../event-log/event.ts'
 import type { IncomingBody, Integration } from '../generated/prisma/client.ts'
@@ -40,7 +41,7 @@ type Due = Integration & { readonly dueAt: Date }
 
 /** Creates a worker that reads and applies received bodies with the rights of the system. It polls once it is started. */
 export function createIncomingWorker(parts: {
-  readonly ctx: Context
+  readonly ctx: ChangeContext
   readonly seal: SecretBox
   readonly outbound: Pick<Outbound, 'request'>
   /** Wakes the worker when bodies are due; absent: it polls every second. */
@@ -114,7 +115,7 @@ async function dueBodies(db: Database, integrationId: string, now: Date): Promis
  * @throws the error of a failed body. It is due again when the lease ends, or when another body arrives.
  */
 async function applyBodies(
-  ctx: Context,
+  ctx: ChangeContext,
   integration: Integration,
   bodies: readonly IncomingBody[],
   readings: readonly (Reading | Postponed)[],
@@ -132,7 +133,7 @@ async function applyBodies(
 
 /** Refuses a body that fails, unless the database is at fault or the body arrived a short time ago. @throws the error otherwise. */
 async function refuseIfOld(
-  ctx: Context,
+  ctx: ChangeContext,
   integration: Integration,
   { id, receivedAt }: IncomingBody,
   error: unknown,
@@ -155,7 +156,7 @@ async function refuseIfOld(
  * transaction locks the organization, so that a second worker with the same bodies finds them done.
  */
 async function applyBatch(
-  ctx: Context,
+  ctx: ChangeContext,
   { id, organizationId }: Integration,
   bodies: readonly IncomingBody[],
   readings: readonly (Reading | Postponed)[],

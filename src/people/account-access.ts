@@ -3,6 +3,7 @@ import { Unauthenticated } from '../core/errors.ts'
 import type { User } from '../generated/prisma/client.ts'
 import type { AccountState, Entry } from './account-entry.ts'
 import { outcomeOf } from './account-entry.ts'
+import type { SessionCache } from './context.ts'
 import { endSessions, requireUser } from './session.ts'
 import { accountExists } from './user.ts'
 
@@ -52,7 +53,7 @@ async function lockUser({ db }: Context, id: string): Promise<User> {
  * @throws Conflict when the entry does not lead into the account.
  */
 export async function enterAccount(
-  tx: Context,
+  tx: Context & SessionCache,
   { id }: Pick<User, 'id'>,
   entry: Entry,
   changes: { readonly passwordHash?: string; readonly name?: string } = {},
@@ -77,7 +78,7 @@ async function dropCredentials({ db, log }: Context, { id, generation }: User): 
   log.info({ user: id }, 'people: dropped everything that gave access to an account')
 }
 
-async function dropSessions(tx: Context, userId: string): Promise<void> {
+async function dropSessions(tx: Context & SessionCache, userId: string): Promise<void> {
   await tx.db.oneTimeToken.deleteMany({ where: { userId } })
   await endSessions(tx, { userId })
 }

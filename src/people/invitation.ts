@@ -9,12 +9,13 @@ import { hashSecret } from '../core/hash-secret.ts'
 import { isIdOf, newId } from '../core/id.ts'
 import { DAY } from '../core/time.ts'
 import { nameText, validate } from '../core/validation.ts'
+import type { ChangeContext, ChangeResult } from '../event-log/change.ts'
 import { change } from '../event-log/change.ts'
 import type { Invitation, Organization } from '../generated/prisma/client.ts'
 import { enterAccount, lockOwnAccount, stateOf } from './account-access.ts'
 import { dropsEverything, type Entry, outcomeOf } from './account-entry.ts'
 import { mayMailInvitation } from './attempt-limit.ts'
-import type { PeopleContext } from './context.ts'
+import type { AccountMailer, PeopleContext, SessionCache } from './context.ts'
 import { afterAnswer, requireMail } from './mail.ts'
 import { insertMembership, MAX_PEOPLE, roleInput } from './membership.ts'
 import { newSecret } from './one-time-token.ts'
@@ -39,7 +40,7 @@ export interface NewInvitation {
 }
 
 /** The context of a caller who invites. */
-type InviterContext = Context & Pick<PeopleContext, 'site'>
+type InviterContext = ChangeContext & AccountMailer & Pick<PeopleContext, 'site'>
 
 /**
  * Invites an email address to the caller's organization, by email too if it is set up. Owners only. A new invitation for the same
@@ -54,7 +55,7 @@ export async function invite(ctx: InviterContext, input: unknown): Promise<NewIn
   const token = newSecret()
   const mailedToken = isMailed ? newSecret() : null
   const invitedById = 'userId' in ctx.actor ? (ctx.actor.userId ?? null) : null
-  const invitation = await change<Invitation>(ctx, organizationId, async ({ db, now }) => {
+  const invitation = await change(ctx, organizationId, async ({ db, now }): Promise<ChangeResult<Invitation>> => {
     const member = await db.membership.findFirst({ where: { organizationId, user: { email } } })
     if (member) throw new Conflict('This person is already a member.')
     await db.invitation.deleteMany({ where: { organizationId, email } })
@@ -111,10 +112,10 @@ export function invitationsOf(ctx: Context): Promise<Invitation[]> {
 }
 
 /** Revokes an invitation of the caller's organization. Owners only. @throws NotFound when it is not pending. */
-export async function revokeInvitation(ctx: Context, id: string): Promise<Invitation> {
+export async function revokeInvitation(ctx: ChangeContext, id: string): Promise<Invitation> {
   const organizationId = requireOwner(ctx)
   requireConfirmation(ctx)
-  return change<Invitation>(ctx, organizationId, async ({ db }) => {
+  return change(ctx, organizationId, async ({ db }): Promise<ChangeResult<Invitation>> => {
     const found = isIdOf('Invitation', id) ? await db.invitation.findUnique({ where: { id, organizationId } }) : null
     if (found === null) throw new NotFound('Invitation not found.')
     await db.invitation.delete({ where: { id } })
@@ -185,7 +186,7 @@ const newPasswordOf = z.object({ password: newPassword })
  * @throws Invalid for an invalid password.
  */
 export async function acceptInvitation(
-  ctx: Context,
+  ctx: Context & SessionCache,
   token: string,
   input: unknown = {},
   userAgent = '',
@@ -219,7 +220,7 @@ const invitedPerson = z.object({ name: nameText, password: newPassword })
  * @throws NotFound like `findInvitation`.
  */
 export async function joinByInvitation(
-  ctx: Context,
+  ctx: Context & SessionCache,
   token: string,
   input: unknown,
   userAgent: string,
@@ -250,7 +251,7 @@ async function takeInvitation(tx: Context, token: string): Promise<OpenInvitatio
 }
 
 async function join(
-  tx: Context,
+  tx: Context & SessionCache,
   { organizationId, role }: Invitation,
   { id: userId, name }: { readonly id: string; readonly name: string },
 ): Promise<void> {

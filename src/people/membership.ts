@@ -7,11 +7,13 @@ import type { Context } from '../core/context.ts'
 import { Conflict, NotFound } from '../core/errors.ts'
 import { isIdOf } from '../core/id.ts'
 import { validate } from '../core/validation.ts'
+import type { ChangeContext, ChangeResult } from '../event-log/change.ts'
 import { change } from '../event-log/change.ts'
 import type { NewEvent } from '../event-log/event.ts'
 import { appendEvents } from '../event-log/event.ts'
 import type { Membership, Organization, User } from '../generated/prisma/client.ts'
 import { Role } from '../generated/prisma/enums.ts'
+import type { SessionCache } from './context.ts'
 import { roleNames } from './role.ts'
 import { announceUser, requireUser } from './session.ts'
 import { emailInput, userByEmail } from './user.ts'
@@ -70,7 +72,7 @@ export function organizationsOf(
 
 /** Makes a person a member, in the transaction of a change. The caller checks permissions. */
 export async function insertMembership(
-  tx: Context,
+  tx: Context & SessionCache,
   member: { readonly organizationId: string; readonly userId: string; readonly role: Role },
   userName: string,
 ): Promise<void> {
@@ -87,7 +89,7 @@ export async function insertMembership(
  * operator allows that.
  */
 export async function addOwner(
-  ctx: Context,
+  ctx: ChangeContext & SessionCache,
   email: string,
   { allowUnproven = false }: { readonly allowUnproven?: boolean } = {},
 ): Promise<Member> {
@@ -101,7 +103,7 @@ export async function addOwner(
       'The address is not proven, so someone else may have the account. Allow it if you know who has it.',
     )
   }
-  return change<Member>(ctx, organizationId, async (tx) => {
+  return change(ctx, organizationId, async (tx): Promise<ChangeResult<Member>> => {
     const where = { organizationId_userId: { organizationId, userId: user.id } }
     const member = await tx.db.membership.findUnique({ where })
     if (member?.role === 'OWNER') return [await findMember(tx, organizationId, user.id)]
@@ -123,11 +125,11 @@ export async function addOwner(
  * @throws NotFound for a person who is not a member. @throws Conflict when no owner would be left, or when the role has changed
  * since the caller read it.
  */
-export async function setRole(ctx: Context, input: unknown): Promise<Member> {
+export async function setRole(ctx: ChangeContext & SessionCache, input: unknown): Promise<Member> {
   const organizationId = requireOwner(ctx)
   requireConfirmation(ctx)
   const { userId, role, previousRole } = validate(roleChange, input)
-  return change<Member>(ctx, organizationId, async (tx) => {
+  return change(ctx, organizationId, async (tx): Promise<ChangeResult<Member>> => {
     const member = await findMember(tx, organizationId, userId)
     if (member.role === role) return [member]
     if (previousRole && member.role !== previousRole) {
@@ -145,11 +147,11 @@ export async function setRole(ctx: Context, input: unknown): Promise<Member> {
  * Removes a member and the invitations that they made, and keeps the keys. Only owners can remove others; every member can leave.
  * @throws NotFound for a person who is not a member. @throws Conflict when no owner would be left.
  */
-export async function removeMember(ctx: Context, userId: string): Promise<Member> {
+export async function removeMember(ctx: ChangeContext & SessionCache, userId: string): Promise<Member> {
   const isSelf = ctx.actor.kind === 'user' && requireUser(ctx).userId === userId
   const organizationId = isSelf ? requireScope(ctx, 'READ') : requireOwner(ctx)
   requireConfirmation(ctx)
-  return change<Member>(ctx, organizationId, async (tx) => {
+  return change(ctx, organizationId, async (tx): Promise<ChangeResult<Member>> => {
     const member = await findMember(tx, organizationId, userId)
     if (member.role === 'OWNER') await requireOtherOwner(tx, organizationId, userId)
     await tx.db.membership.delete({ where: { organizationId_userId: { organizationId, userId } } })

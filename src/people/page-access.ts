@@ -22,10 +22,12 @@ import { parseRange } from '../core/network-range.ts'
 import { hasChanges, requireVersion, versionInput } from '../core/optimistic-lock.ts'
 import { MINUTE } from '../core/time.ts'
 import { cappedText, invalid, nameText, validate } from '../core/validation.ts'
+import type { ChangeContext, ChangeResult } from '../event-log/change.ts'
 import { change } from '../event-log/change.ts'
 import type { PageAccess, PageToken } from '../generated/prisma/client.ts'
 import { PageAccessKind } from '../generated/prisma/enums.ts'
 import { limitLinks, limitPageAttempts } from './attempt-limit.ts'
+import type { AccountMailer } from './context.ts'
 import { afterAnswer, requireMail } from './mail.ts'
 import { createToken, newSecret, readToken, takeToken } from './one-time-token.ts'
 import { hashPassword, passwordOf, verifyPassword } from './password.ts'
@@ -76,13 +78,13 @@ export async function readPageAccess({ db }: Pick<Context, 'db'>, pageId: string
  * @throws Invalid for an invalid field, or when a value that the kind needs is missing. @throws NotFound for an unknown page.
  * @throws Conflict when the page has changed since the given version.
  */
-export async function updatePageAccess(ctx: Context, input: unknown): Promise<ShownAccess> {
+export async function updatePageAccess(ctx: ChangeContext & AccountMailer, input: unknown): Promise<ShownAccess> {
   const organizationId = requireScope(ctx, 'ADMIN')
   requireConfirmation(ctx)
   const { pageId, access, version } = validate(accessChange, input)
   await findPage(ctx.db, organizationId, pageId)
   const prepared = await preparePageAccess(ctx, access)
-  const changed = await change<ShownAccess>(ctx, organizationId, async (tx) => {
+  const changed = await change(ctx, organizationId, async (tx): Promise<ChangeResult<ShownAccess>> => {
     const page = await findPage(tx.db, organizationId, pageId)
     requireVersion(page, version)
     if (await setPageAccess(tx, page, prepared)) await countEdit(tx.db, page)
@@ -93,7 +95,7 @@ export async function updatePageAccess(ctx: Context, input: unknown): Promise<Sh
 
 /** Validates the input and hashes its password, before the transaction: hashing takes long. @throws Invalid. */
 export async function preparePageAccess(
-  ctx: Context,
+  ctx: Context & AccountMailer,
   access: z.infer<typeof pageAccessInput>,
 ): Promise<PreparedAccess> {
   const { kind, password } = access
@@ -111,12 +113,12 @@ export async function preparePageAccess(
  * @throws Invalid when a value that the kind needs is missing.
  */
 export function setPageAccess(
-  tx: Context,
+  tx: ChangeContext,
   { id: pageId, organizationId }: Pick<Page, 'id' | 'organizationId'>,
   access: PreparedAccess,
 ): Promise<boolean> {
   const { kind } = access
-  return change<boolean>(tx, organizationId, async ({ db, now }) => {
+  return change(tx, organizationId, async ({ db, now }): Promise<ChangeResult<boolean>> => {
     const before = await readPageAccessRow(db, pageId)
     const fields = {
       kind,
@@ -159,13 +161,13 @@ export interface CreatedPageToken {
  * Creates a read token, which gives access to the documents of a page. Requires a key with scope ADMIN.
  * @throws Invalid for an invalid name. @throws NotFound for an unknown page. @throws Conflict when the page has too many tokens.
  */
-export async function createPageToken(ctx: Context, input: unknown): Promise<CreatedPageToken> {
+export async function createPageToken(ctx: ChangeContext, input: unknown): Promise<CreatedPageToken> {
   const organizationId = requireScope(ctx, 'ADMIN')
   requireConfirmation(ctx)
   const { pageId: named, name } = validate(newToken, input)
   const { id: pageId } = await findPage(ctx.db, organizationId, named)
   const secret = PAGE_TOKEN_PREFIX + newSecret()
-  const created = await change<CreatedPageToken>(ctx, organizationId, async (tx) => {
+  const created = await change(ctx, organizationId, async (tx): Promise<ChangeResult<CreatedPageToken>> => {
     if ((await countPageTokens(tx, pageId)) >= MAX_TOKENS) {
       throw new Conflict(`A page can have at most ${MAX_TOKENS} read tokens. Revoke one first.`)
     }
@@ -183,10 +185,10 @@ export async function createPageToken(ctx: Context, input: unknown): Promise<Cre
  * Revokes a read token immediately, on every instance. Requires a key with scope ADMIN. Returns the revoked token.
  * @throws NotFound when the organization has no such token.
  */
-export async function revokePageToken(ctx: Context, id: string): Promise<PageToken> {
+export async function revokePageToken(ctx: ChangeContext, id: string): Promise<PageToken> {
   const organizationId = requireScope(ctx, 'ADMIN')
   requireConfirmation(ctx)
-  const revoked = await change<PageToken>(ctx, organizationId, async ({ db }) => {
+  const revoked = await change(ctx, organizationId, async ({ db }): Promise<ChangeResult<PageToken>> => {
     const token = isIdOf('PageToken', id) ? await deletePageToken(db, organizationId, id) : null
     if (token === null) throw new NotFound('Read token not found.')
     return [token, { kind: 'PAGE_TOKEN_REVOKED', subjectId: id, subjectName: token.name }]
@@ -215,7 +217,12 @@ export async function opensPage(ctx: Context, page: GuardedPage, password: strin
  * Sends an email with a link that opens a page, if the address is at an allowed domain. The answer does not reveal whether it is.
  * @param url the address before the token. @throws Invalid for an invalid address. @throws RateLimited after too many links.
  */
-export async function requestPageLink(ctx: Context, page: GuardedPage, input: unknown, url: string): Promise<void> {
+export async function requestPageLink(
+  ctx: Context & AccountMailer,
+  page: GuardedPage,
+  input: unknown,
+  url: string,
+): Promise<void> {
   const sendMail = requireMail(ctx)
   const { email } = validate(emailInput, input)
   await limitLinks(ctx, { email, purpose: 'page', browser: null })

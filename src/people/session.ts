@@ -12,6 +12,7 @@ import { DAY, HOUR } from '../core/time.ts'
 import type { DatabaseHandle } from '../database/client.ts'
 import type { Organization, Session } from '../generated/prisma/client.ts'
 import type { Role } from '../generated/prisma/enums.ts'
+import type { SessionCache } from './context.ts'
 import { newSecret } from './one-time-token.ts'
 
 /** How long a session lasts after its last use. */
@@ -25,7 +26,7 @@ export const MAX_SESSIONS = 50
 const TOKEN = /^[\w-]{43}$/
 
 /** A context whose sessions can end. */
-type SessionContext = Pick<Context, 'db' | 'afterwards' | 'knownSessions'>
+type SessionContext = Pick<Context, 'db' | 'afterwards'> & SessionCache
 
 /** A session in the cache. */
 export interface KnownSession extends Pick<Session, 'id' | 'userId' | 'confirmedAt'> {
@@ -83,7 +84,7 @@ export async function startSession(
 
 /** Returns the person whose session has this token; null: no session has it. Extends the session, at most once an hour. */
 export async function userOfSession(
-  ctx: Pick<Context, 'db' | 'now' | 'log' | 'knownSessions'>,
+  ctx: Pick<Context, 'db' | 'now' | 'log'> & SessionCache,
   token: string,
 ): Promise<SignedInUser | null> {
   if (!TOKEN.test(token)) return null
@@ -137,13 +138,13 @@ export function sessionsOf(ctx: Context): Promise<Session[]> {
 }
 
 /** Ends one of the caller's sessions on every instance. @throws NotFound when the caller has no such session. */
-export async function revokeSession(ctx: Context, id: string): Promise<void> {
+export async function revokeSession(ctx: Context & SessionCache, id: string): Promise<void> {
   const { userId } = requireUser(ctx)
   if ((await endSessions(ctx, { id, userId })) === 0) throw new NotFound('Session not found.')
 }
 
 /** Ends the caller's other sessions. Returns their number. */
-export function revokeOtherSessions(ctx: Context): Promise<number> {
+export function revokeOtherSessions(ctx: Context & SessionCache): Promise<number> {
   const { userId, sessionId } = requireUser(ctx)
   return endSessions(ctx, { userId, id: { not: sessionId } })
 }
@@ -175,7 +176,7 @@ async function announce(ctx: SessionContext, ids: readonly string[]): Promise<vo
 }
 
 /** Records that the caller has confirmed their identity. */
-export async function confirmSession(ctx: Context): Promise<void> {
+export async function confirmSession(ctx: Context & SessionCache): Promise<void> {
   const { sessionId: id } = requireUser(ctx)
   await ctx.db.session.updateMany({ where: { id }, data: { confirmedAt: ctx.now() } })
   ctx.knownSessions?.forget(id)

@@ -4,6 +4,7 @@ import { advanceReportedMonth, recordReportedMonth } from '../account/page/page-
 import { organizations, pages } from '../account/views.ts'
 import type { Context } from '../core/context.ts'
 import { NotFound } from '../core/errors.ts'
+import type { ChangeContext } from '../event-log/change.ts'
 import { change } from '../event-log/change.ts'
 import type { ReportContent } from '../notification/content/payload.ts'
 import { storeReportContent } from '../notification/content/report-content.ts'
@@ -28,7 +29,7 @@ interface DuePage {
  * figures, in one transaction: the dispatcher sends them. Work that a killed worker had begun is repeated, but nothing
  * is sent twice. Returns whether there may be more.
  */
-export async function createReports(ctx: Context): Promise<boolean> {
+export async function createReports(ctx: ChangeContext): Promise<boolean> {
   const names = await timeZonesInUse(ctx)
   const months = names.map((timeZone) => lastCompleteMonth(timeZone, ctx.now()))
   const due = await ctx.db.$queryRaw<DuePage[]>`
@@ -54,7 +55,7 @@ export async function createReports(ctx: Context): Promise<boolean> {
   return due.length === BATCH && failed === 0
 }
 
-async function createReportsOf(ctx: Context, due: DuePage, isWanted: boolean): Promise<void> {
+async function createReportsOf(ctx: ChangeContext, due: DuePage, isWanted: boolean): Promise<void> {
   // Subscribers who come later get the next report.
   if (due.reportedMonth === null || !isWanted) return skipTo(ctx, due)
   const [page, organization] = await Promise.all([
@@ -74,7 +75,7 @@ async function createReportsOf(ctx: Context, due: DuePage, isWanted: boolean): P
 }
 
 async function storeReport(
-  ctx: Context,
+  ctx: ChangeContext,
   page: ReportedPage & { readonly name: string },
   report: MonthlyReport,
   content: ReportContent,

@@ -6,6 +6,7 @@ import { Invalid } from '../core/errors.ts'
 import type { StoredHtml } from '../core/markdown/markdown-rendering.ts'
 import { renderMessage } from '../core/markdown/markdown-rendering.ts'
 import { invalid, validate } from '../core/validation.ts'
+import type { ChangeContext } from '../event-log/change.ts'
 import { change } from '../event-log/change.ts'
 import { Prisma } from '../generated/prisma/client.ts'
 import type { ImportedRecordKind } from '../generated/prisma/enums.ts'
@@ -257,7 +258,7 @@ const nouns = {
 
 /** Imports new and changed records. Returns the outcome for each, in order. */
 export async function importRead<R extends ReadRecord>(
-  ctx: Context,
+  ctx: ChangeContext,
   organizationId: string,
   from: ImportSource,
   { kind, read, textsOf, write }: Importing<R>,

@@ -1,4 +1,3 @@
-import type { Context } from '../../src/core/context.ts'
 import { createSecretBox } from '../../src/core/secret-box.ts'
 import type { PrismaClient, User } from '../../src/generated/prisma/client.ts'
 import type { PeopleContext } from '../../src/people/context.ts'
@@ -13,7 +12,7 @@ export const password = 'correct horse battery'
 /** The context of a visitor, and the emails that their requests cause. */
 export function peopleContext(
   db: PrismaClient,
-  given: Partial<Omit<Context, 'config'>> & { readonly settings?: NodeJS.ProcessEnv } = {},
+  given: Partial<Omit<PeopleContext, 'config'>> & { readonly settings?: NodeJS.ProcessEnv } = {},
 ): PeopleContext & { readonly mails: AccountMail[] } {
   const mails: AccountMail[] = []
   return {

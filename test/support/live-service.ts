@@ -10,7 +10,6 @@ import { announcedEvents, listenToLogs } from '../../src/event-log/event.ts'
 import { openEventLog } from '../../src/event-log/tail.ts'
 import { createCostCheck } from '../../src/graphql/document/cost-check.ts'
 import { createPersistedQueries } from '../../src/graphql/document/persisted-queries.ts'
-import type { GraphContext } from '../../src/graphql/schema/builder.ts'
 import { createLiveSubscriptions } from '../../src/graphql/subscription/live-subscriptions.ts'
 import { createSharedExecution } from '../../src/graphql/subscription/shared-execution.ts'
 import { createGraphqlServer } from '../../src/graphql/transport/server.ts'
@@ -40,7 +39,7 @@ export async function startLiveService(
   const checks = await openResultFeed({ database, log: silent })
   const site = { baseUrl: 'https://allclear.example' }
   // Nothing is probed or paid, and no blacklist is queried.
-  const unused = {} as Pick<GraphContext, 'checker' | 'tools' | 'billing'>
+  const unused = {} as Pick<Dependencies, 'checker' | 'tools' | 'billing'>
   const wrongKeys = createWrongKeys(now)
   const cache = createPageCache(now)
   const pageGuard = createPageGuard({ db: database.prisma, now, log: silent, seal, hold: revokedKeys.hold })
@@ -54,6 +53,9 @@ export async function startLiveService(
     usage,
     wrongKeys,
     ...unused,
+    mailer: null,
+    backups: null,
+    configurationFile: null,
     seal,
     resultFeed: checks,
     eventLog,

@@ -5,9 +5,11 @@ import { Conflict, NotFound } from '../../core/errors.ts'
 import { hashSecret } from '../../core/hash-secret.ts'
 import { newId, randomText, typeOfId } from '../../core/id.ts'
 import { invalid, nameText, validate } from '../../core/validation.ts'
+import type { ChangeContext, ChangeResult } from '../../event-log/change.ts'
 import { change } from '../../event-log/change.ts'
 import type { ApiKey, Prisma, Scope } from '../../generated/prisma/client.ts'
 import { personBehind } from '../actor-name.ts'
+import type { KeyCache } from './known-keys.ts'
 
 /** The prefix of every API key. */
 export const KEY_PREFIX = 'ac_'
@@ -37,7 +39,7 @@ const newKey = z.object({
  * @throws Invalid when the name is blank or too long, or the expiry is not in the future.
  * @throws Conflict when the organization has as many keys as it may have.
  */
-export async function createApiKey(ctx: Context, input: unknown): Promise<CreatedApiKey> {
+export async function createApiKey(ctx: ChangeContext, input: unknown): Promise<CreatedApiKey> {
   const organizationId = requireScope(ctx, 'ADMIN')
   requireConfirmation(ctx)
   const { name, scope, expiresAt, organizationId: named } = validate(newKey, input)
@@ -87,13 +89,13 @@ export async function announceKeys(db: Database, id: string): Promise<void> {
  * `force` is set or the caller is the operator.
  */
 export async function revokeApiKey(
-  ctx: Context,
+  ctx: ChangeContext & KeyCache,
   id: string,
   { force = false }: { readonly force?: boolean } = {},
 ): Promise<ApiKey> {
   const organizationId = requireScope(ctx, 'ADMIN')
   requireConfirmation(ctx)
-  const revocation = change<ApiKey>(ctx, organizationId, async ({ db, now }) => {
+  const revocation = change(ctx, organizationId, async ({ db, now }): Promise<ChangeResult<ApiKey>> => {
     const key = await findApiKey({ db }, organizationId, id)
     if (key.revokedAt) return [key]
     if (!force && ctx.actor.kind === 'apiKey' && (await isLastAdmin(db, key, now()))) {

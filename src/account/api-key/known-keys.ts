@@ -14,11 +14,10 @@ export interface KnownKey
 /** A cache of valid API keys. */
 export type KnownKeys = CredentialCache<KnownKey>
 
-declare module '../../core/context.ts' {
-  interface Context {
-    /** The cache of keys; absent: this process does not cache keys. */
-    readonly knownKeys?: KnownKeys | undefined
-  }
+/** What revokes keys in this process at once. */
+export interface KeyCache {
+  /** The cache of keys; absent: this process does not cache keys. */
+  readonly knownKeys?: KnownKeys | undefined
 }
 
 /** Creates a cache that forgets revoked keys when it is notified of them. @throws when `LISTEN` fails. */

@@ -1,6 +1,7 @@
 import type { Context } from '../../core/context.ts'
 import { MINUTE, SECOND } from '../../core/time.ts'
 import { runDue } from '../../database/lease/due-work.ts'
+import type { ChangeContext } from '../../event-log/change.ts'
 import { change } from '../../event-log/change.ts'
 import type { NewEvent } from '../../event-log/event.ts'
 import type { CustomDomain } from '../../generated/prisma/client.ts'
@@ -29,7 +30,7 @@ const MAX_BYTES = 1024
 /**
  * Checks due domains, and starts or stops serving them. Returns when the next check is due; null: none.
  */
-export function checkDueDomains(ctx: Context, tools: VerificationTools): Promise<Date | null> {
+export function checkDueDomains(ctx: ChangeContext, tools: VerificationTools): Promise<Date | null> {
   return runDue(ctx, {
     table: 'CustomDomain',
     dueColumn: 'dueAt',
@@ -43,7 +44,7 @@ export function checkDueDomains(ctx: Context, tools: VerificationTools): Promise
   })
 }
 
-async function checkDomain(ctx: Context, tools: VerificationTools, id: string, lease: Date): Promise<void> {
+async function checkDomain(ctx: ChangeContext, tools: VerificationTools, id: string, lease: Date): Promise<void> {
   const domain = await ctx.db.customDomain.findFirst({ where: { id, dueAt: lease } })
   if (domain === null) return
   const found = await findProof(ctx, tools, domain)
@@ -94,7 +95,7 @@ const matchesToken = (value: string, token: string) => value.trim().replace(/^"(
 
 /** Returns whether no other page holds the domain. Takes it from a page of another organization that has a weaker proof. */
 async function claimFromOthers(
-  ctx: Context,
+  ctx: ChangeContext,
   { name, organizationId, pageId }: CustomDomain,
   found: 'TXT' | 'PATH',
 ): Promise<boolean> {
@@ -116,7 +117,7 @@ async function claimFromOthers(
 }
 
 /** Saves the result of a check, unless the domain was requested again or deleted in the meantime. */
-async function saveResult(ctx: Context, domain: CustomDomain, lease: Date, found: ProofResult): Promise<void> {
+async function saveResult(ctx: ChangeContext, domain: CustomDomain, lease: Date, found: ProofResult): Promise<void> {
   const { id, organizationId, name } = domain
   await change(ctx, organizationId, async (tx) => {
     const before = await tx.db.customDomain.findFirst({ where: { id, dueAt: lease } })

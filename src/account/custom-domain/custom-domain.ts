@@ -5,6 +5,7 @@ import { hostName } from '../../core/host-name.ts'
 import { randomText } from '../../core/id.ts'
 import { requireVersion, versionInput } from '../../core/optimistic-lock.ts'
 import { invalid, validate } from '../../core/validation.ts'
+import type { ChangeContext } from '../../event-log/change.ts'
 import { change } from '../../event-log/change.ts'
 import type { CustomDomain } from '../../generated/prisma/client.ts'
 import type { Page } from '../page/page.ts'
@@ -61,7 +62,7 @@ const removal = request.omit({ domain: true })
  * @throws Invalid for a name that cannot be used. @throws NotFound when the organization has no page with this id.
  * @throws Conflict when the page has changed since the given version.
  */
-export async function requestDomain(ctx: Context, input: unknown): Promise<CustomDomain> {
+export async function requestDomain(ctx: ChangeContext, input: unknown): Promise<CustomDomain> {
   const organizationId = requireScope(ctx, 'ADMIN')
   requireConfirmation(ctx)
   const { pageId, domain, version } = validate(request, input)
@@ -80,7 +81,7 @@ export async function requestDomain(ctx: Context, input: unknown): Promise<Custo
  * Removes the domain of a page and stops serving it. Requires a key with scope ADMIN; a person must confirm it.
  * @throws NotFound when the organization has no such page. @throws Conflict when it has changed since the given version.
  */
-export async function removeDomain(ctx: Context, input: unknown): Promise<Page> {
+export async function removeDomain(ctx: ChangeContext, input: unknown): Promise<Page> {
   const organizationId = requireScope(ctx, 'ADMIN')
   requireConfirmation(ctx)
   const { pageId, version } = validate(removal, input)

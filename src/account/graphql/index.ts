@@ -8,7 +8,6 @@ import { costs, STATEMENT_COST } from '../../graphql/document/cost.ts'
 import { connectionOf, nodeQuery, pageArgs } from '../../graphql/list/connection.ts'
 import { filterTag, listCosts, NAME_SEARCH_COST } from '../../graphql/list/filter.ts'
 import { orderOf, pageOf } from '../../graphql/list/keyset.ts'
-import { builder } from '../../graphql/schema/builder.ts'
 import { describedValues } from '../../graphql/schema/descriptions.ts'
 import { IDEMPOTENCY_KEY, idempotentResolver } from '../../graphql/schema/idempotent-mutation.ts'
 import { inputOf } from '../../graphql/schema/input.ts'
@@ -23,6 +22,7 @@ import { actorFor } from '../on-behalf-of.ts'
 import { deleteOrganization, deletionAt, restoreOrganization } from '../organization/deletion.ts'
 import { createOrganization, setCheckPlan, updateOrganization } from '../organization/organization.ts'
 import { organizationChecks } from '../quota.ts'
+import { builder } from './builder.ts'
 
 builder.enumType(Tier, {
   name: 'Tier',

@@ -9,7 +9,7 @@ import type { IncidentVisibility } from '../../generated/prisma/enums.ts'
 import { batchPerOperation } from '../../graphql/execution/loader.ts'
 import type { GraphContext } from '../../graphql/schema/builder.ts'
 import { deletedAmong } from '../organization/deletion.ts'
-import type { GuardedPage, PageName } from '../page/page-guard.ts'
+import type { GuardedPage, PageName, PageReader } from '../page/page-guard.ts'
 import { pageShowing, publicUpdateIds, requirePage, requireThing } from '../page/page-guard.ts'
 
 /** Makes `node` and `nodes` return null for objects that the caller may not see. */
@@ -154,7 +154,7 @@ function readersOnly(
 }
 
 /** @throws Unauthenticated when all pages that show an object are private to the caller. */
-async function requireReader(ctx: GraphContext, node: Owned): Promise<void> {
+async function requireReader(ctx: GraphContext & PageReader, node: Owned): Promise<void> {
   const { organizationId, ...thing } = node
   // No path leads to a hidden object today. The check protects future changes.
   if (isHidden(ctx, node)) throw new NotFound('Incident not found.')
@@ -170,7 +170,7 @@ async function requireReader(ctx: GraphContext, node: Owned): Promise<void> {
 const seenOn = new WeakMap<GraphContext, Map<string, Promise<GuardedPage | null>>>()
 
 /** Returns the page that limits an object requested by its id (`pageShowing`); null: no page shows it. */
-function pageOf(ctx: GraphContext, { organizationId = '', ...thing }: Owned): Promise<GuardedPage | null> {
+function pageOf(ctx: GraphContext & PageReader, { organizationId = '', ...thing }: Owned): Promise<GuardedPage | null> {
   const known = seenOn.get(ctx) ?? new Map<string, Promise<GuardedPage | null>>()
   seenOn.set(ctx, known)
   const page = known.get(thing.id) ?? pageShowing(ctx, { ...thing, organizationId }).then((pass) => pass?.page ?? null)

@@ -1,9 +1,9 @@
 import { requireOperator } from '../../core/access.ts'
 import { Invalid, NotFound } from '../../core/errors.ts'
 import { costs, STATEMENT_COST } from '../../graphql/document/cost.ts'
-import { builder } from '../../graphql/schema/builder.ts'
 import type { PrivateTargets as Permission } from '../private-targets/permission.ts'
 import { isAllowed, readPrivateTargets, setPrivateTargets } from '../private-targets/permission.ts'
+import { builder } from './builder.ts'
 
 const PrivateTargets = builder.objectRef<Permission>('PrivateTargets').implement({
   description:

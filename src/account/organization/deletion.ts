@@ -5,9 +5,11 @@ import { Conflict, NotFound } from '../../core/errors.ts'
 import { typeOfId } from '../../core/id.ts'
 import { DAY } from '../../core/time.ts'
 import { invalid, validate } from '../../core/validation.ts'
+import type { ChangeContext, ChangeResult } from '../../event-log/change.ts'
 import { change } from '../../event-log/change.ts'
 import type { Organization } from '../../generated/prisma/client.ts'
 import { REVOKED_KEY_NOTIFICATION } from '../api-key/api-key.ts'
+import type { KeyCache } from '../api-key/known-keys.ts'
 import { organizationData } from './organization-data.ts'
 
 /** How long a deleted organization can be restored. */
@@ -37,12 +39,12 @@ const deletionInput = z.object({ id: z.string(), slug: z.string() })
  * it. Deleting it twice changes nothing. Requires an owner, the operator, or a key with scope ADMIN.
  * @throws NotFound for another organization's id. @throws Invalid when the slug does not match.
  */
-export async function deleteOrganization(ctx: Context, input: unknown): Promise<Organization> {
+export async function deleteOrganization(ctx: ChangeContext & KeyCache, input: unknown): Promise<Organization> {
   const id = requireOwnerOrKey(ctx)
   requireConfirmation(ctx)
   const { id: named, slug } = validate(deletionInput, input)
   requireOwnOrganization(named, id)
-  const deletion = change<Organization>(ctx, id, async ({ db, now }) => {
+  const deletion = change(ctx, id, async ({ db, now }): Promise<ChangeResult<Organization>> => {
     const before = await db.organization.findUniqueOrThrow({ where: { id } })
     if (before.slug !== slug) throw invalid([{ path: ['slug'], message: 'must be the slug of the organization' }])
     if (before.deletedAt !== null) return [before]
@@ -61,7 +63,7 @@ export async function deleteOrganization(ctx: Context, input: unknown): Promise<
  * deleted does not count towards uptime. Restoring an organization that is not deleted changes nothing. Operator only.
  * @throws NotFound for an unknown organization. @throws Conflict when the restore period is over.
  */
-export async function restoreOrganization(ctx: Context, id: string): Promise<Organization> {
+export async function restoreOrganization(ctx: ChangeContext, id: string): Promise<Organization> {
   requireOperator(ctx)
   if (typeOfId(id) !== 'Organization') throw new NotFound('Organization not found.')
   return change(ctx, id, async ({ db, now }) => {

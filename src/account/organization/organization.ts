@@ -8,6 +8,7 @@ import { Conflict, NotFound } from '../../core/errors.ts'
 import { newId, typeOfId } from '../../core/id.ts'
 import { changedFields, hasChanges, requireVersion, versionInput } from '../../core/optimistic-lock.ts'
 import { nameText, validate } from '../../core/validation.ts'
+import type { ChangeContext, ChangeResult } from '../../event-log/change.ts'
 import { change } from '../../event-log/change.ts'
 import type { NewEvent } from '../../event-log/event.ts'
 import { appendEvents } from '../../event-log/event.ts'
@@ -16,6 +17,8 @@ import { Prisma } from '../../generated/prisma/client.ts'
 import type { Tier } from '../../generated/prisma/enums.ts'
 import type { CreatedApiKey } from '../api-key/api-key.ts'
 import { announceKeys, insertApiKey } from '../api-key/api-key.ts'
+import type { KeyCache } from '../api-key/known-keys.ts'
+import type { EditContext } from '../managed-object.ts'
 import { requireUnlocked } from '../managed-object.ts'
 import type { LogoFile } from '../page/logo.ts'
 import { changedLogo, storeLogo } from '../page/logo.ts'
@@ -31,7 +34,7 @@ const newOrganization = z.object({ name: nameText, slug: slugText, contactEmail:
  * the caller's network, or in total.
  */
 export async function createOrganization(
-  ctx: Context,
+  ctx: EditContext,
   input: unknown,
 ): Promise<{ organization: Organization; apiKey: CreatedApiKey }> {
   if (ctx.config.SIGNUP === 'closed') requireOperator(ctx)
@@ -58,7 +61,7 @@ export async function insertOrganization(
 }
 
 /** Creates an organization's first key, with scope ADMIN. */
-export async function insertFirstKey(tx: Context, organizationId: string): Promise<CreatedApiKey> {
+export async function insertFirstKey(tx: EditContext, organizationId: string): Promise<CreatedApiKey> {
   const key = { organizationId, name: 'First key', scope: 'ADMIN', expiresAt: null, createdAt: tx.now() } as const
   const created = await insertApiKey(tx, key)
   const { id, name } = created.apiKey
@@ -77,7 +80,7 @@ export function defaultTier({ DEFAULT_TIER }: Config): Tier {
  * @throws Invalid for an invalid field. @throws Conflict when the slug is taken, when the organization has changed since the given
  * version, or when a file manages a changed member (ManagedByFile).
  */
-export async function updateOrganization(ctx: Context, input: unknown, upload?: LogoFile): Promise<Organization> {
+export async function updateOrganization(ctx: EditContext, input: unknown, upload?: LogoFile): Promise<Organization> {
   const id = requireScope(ctx, 'ADMIN')
   const { version, organizationId, logoUrl, ...others } = validate(settingsEdit, input)
   requireOwnOrganization(organizationId, id)
@@ -115,11 +118,11 @@ const planChange = z.object({
  * Sets the check plan of an organization, until a given time; null: without an end. Operator only.
  * @throws NotFound for an unknown organization. @throws Conflict when it has changed since the given version.
  */
-export async function setCheckPlan(ctx: Context, input: unknown): Promise<Organization> {
+export async function setCheckPlan(ctx: ChangeContext & KeyCache, input: unknown): Promise<Organization> {
   requireOperator(ctx)
   const { organizationId: id, plan, until, version } = validate(planChange, input)
   if (typeOfId(id) !== 'Organization') throw new NotFound('Organization not found.')
-  const edit = change<Organization>(ctx, id, async ({ db }) => {
+  const edit = change(ctx, id, async ({ db }): Promise<ChangeResult<Organization>> => {
     const data = { checkPlan: plan, checkPlanUntil: plan === 'FREE' ? null : (until ?? null) }
     const before = await db.organization.findUniqueOrThrow({ where: { id } })
     requireVersion(before, version)

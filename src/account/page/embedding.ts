@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import { requireScope } from '../../core/access.ts'
-import type { Context } from '../../core/context.ts'
 import { hasChanges, requireVersion, versionInput } from '../../core/optimistic-lock.ts'
 import { parseUrl } from '../../core/url.ts'
 import { cappedText, validate } from '../../core/validation.ts'
+import type { ChangeContext } from '../../event-log/change.ts'
 import { change } from '../../event-log/change.ts'
 import type { Page } from './page.ts'
 import { countEdit, findPage, pageUpdated } from './page.ts'
@@ -50,7 +50,7 @@ const embedding = z.object({
  * @throws Invalid for a text that is not an origin, NotFound for an unknown page, Conflict when the page has changed since the
  * given version.
  */
-export async function updatePageEmbedding(ctx: Context, input: unknown): Promise<Page> {
+export async function updatePageEmbedding(ctx: ChangeContext, input: unknown): Promise<Page> {
   const organizationId = requireScope(ctx, 'ADMIN')
   const { pageId, origins, version } = validate(embedding, input)
   return change(ctx, organizationId, async ({ db }) => {

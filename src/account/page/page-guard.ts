@@ -59,7 +59,10 @@ export interface PageKeys {
 }
 
 /** The caller who wants to read a page. */
-export type PageReader = Pick<Context, 'actor' | 'accessAddress' | 'pageKeys'>
+export interface PageReader extends Pick<Context, 'actor' | 'accessAddress'> {
+  /** Absent: the caller presents none. */
+  readonly pageKeys?: PageKeys | undefined
+}
 
 /** The right to read a page. */
 export interface PagePass {
@@ -89,13 +92,10 @@ export interface PageGuard {
   invalidate(organizationId: string | null, events?: readonly { readonly kind: EventKind }[]): void
 }
 
-declare module '../../core/context.ts' {
-  interface Context {
-    /** Absent: access to pages is read from the database each time. */
-    readonly pageGuard?: PageGuard | undefined
-    /** Absent: the caller presents none. */
-    readonly pageKeys?: PageKeys | undefined
-  }
+/** What finds pages by their names. */
+export interface PageFinder extends Pick<Context, 'db'> {
+  /** Absent: access to pages is read from the database each time. */
+  readonly pageGuard?: PageGuard | undefined
 }
 
 /** The maximum number of cached page names. */
@@ -185,12 +185,12 @@ async function readPages(db: Database, name: PageName): Promise<readonly Guarded
 export type PageLookup = Pick<PageGuard, 'pages'>
 
 /** Returns the guard of a context, or a lookup that reads from the database each time. */
-export function pageLookupOf({ db, pageGuard }: Pick<Context, 'db' | 'pageGuard'>): PageLookup {
+export function pageLookupOf({ db, pageGuard }: PageFinder): PageLookup {
   return pageGuard ?? { pages: (name) => readPages(db, name) }
 }
 
 /** Returns the pages with a name. */
-export function pagesNamed(ctx: Pick<Context, 'db' | 'pageGuard'>, name: PageName) {
+export function pagesNamed(ctx: PageFinder, name: PageName) {
   return pageLookupOf(ctx).pages(name)
 }
 
@@ -232,10 +232,7 @@ function opensByAddress(
  * Requires that the caller can read the page with this name, or a page of the organization. Returns null when none exists.
  * @throws Unauthenticated when all of them are private to the caller.
  */
-export async function requirePage(
-  ctx: PageReader & Pick<Context, 'db' | 'pageGuard'>,
-  name: PageName,
-): Promise<PagePass | null> {
+export async function requirePage(ctx: PageReader & PageFinder, name: PageName): Promise<PagePass | null> {
   const pages = await pagesNamed(ctx, name)
   for (const page of pages) {
     const pass = passOf(ctx.pageGuard, page, ctx)
@@ -258,10 +255,7 @@ export interface PageThing {
  * Requires that the caller can read a page that shows an object. Every page shows incidents and maintenance without services.
  * Returns null when the organization has no page. @throws Unauthenticated when all pages that show it are private to the caller.
  */
-export async function requireThing(
-  ctx: PageReader & Pick<Context, 'db' | 'pageGuard'>,
-  thing: PageThing,
-): Promise<PagePass | null> {
+export async function requireThing(ctx: PageReader & PageFinder, thing: PageThing): Promise<PagePass | null> {
   const pages = await pagesNamed(ctx, { organizationId: thing.organizationId })
   if (pages.length === 0) return null
   const passes = pages.flatMap((page) => passOf(ctx.pageGuard, page, ctx) ?? [])
@@ -276,10 +270,7 @@ export async function requireThing(
  * shows all services, otherwise the first that shows the object; null: no page shows it. @throws Unauthenticated when all pages
  * that show it are private to the caller.
  */
-export async function pageShowing(
-  ctx: PageReader & Pick<Context, 'db' | 'pageGuard'>,
-  thing: PageThing,
-): Promise<PagePass | null> {
+export async function pageShowing(ctx: PageReader & PageFinder, thing: PageThing): Promise<PagePass | null> {
   const pages = await pagesNamed(ctx, { organizationId: thing.organizationId })
   const passes = pages.flatMap((page) => passOf(ctx.pageGuard, page, ctx) ?? [])
   const whole = passes.find(({ page }) => page.serviceIds === null)

@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { requireScope } from '../../core/access.ts'
-import type { Context } from '../../core/context.ts'
 import { hasChanges, requireVersion, versionInput } from '../../core/optimistic-lock.ts'
 import { validate } from '../../core/validation.ts'
+import type { ChangeContext } from '../../event-log/change.ts'
 import { change } from '../../event-log/change.ts'
 import type { Page } from './page.ts'
 import { countEdit, findPage, pageUpdated } from './page.ts'
@@ -14,7 +14,7 @@ const reports = z.object({ pageId: z.string(), published: z.boolean(), version: 
  * @param input `pageId`, or the id of the organization for its first page; and `published`.
  * @throws Invalid, NotFound for an unknown page, Conflict when the page has changed since the given version.
  */
-export async function updatePageReports(ctx: Context, input: unknown): Promise<Page> {
+export async function updatePageReports(ctx: ChangeContext, input: unknown): Promise<Page> {
   const organizationId = requireScope(ctx, 'ADMIN')
   const { pageId, published, version } = validate(reports, input)
   return change(ctx, organizationId, async ({ db }) => {

@@ -6,6 +6,7 @@ import { afterTransaction, transaction } from '../../core/context.ts'
 import { NotFound } from '../../core/errors.ts'
 import { typeOfId } from '../../core/id.ts'
 import { validate } from '../../core/validation.ts'
+import type { ChangeContext } from '../../event-log/change.ts'
 import { change } from '../../event-log/change.ts'
 import type { Organization } from '../../generated/prisma/client.ts'
 import type { PrivateTargetCheck } from './check.ts'
@@ -20,11 +21,10 @@ export interface PrivateTargets {
   readonly byEnvironment: boolean
 }
 
-declare module '../../core/context.ts' {
-  interface Context {
-    /** What this process knows about permissions; absent: it caches none. */
-    readonly privateTargets?: Pick<PrivateTargetCheck, 'forget'> | undefined
-  }
+/** What changes permissions in this process at once. */
+export interface PermissionCache {
+  /** What this process knows about permissions; absent: it caches none. */
+  readonly privateTargets?: Pick<PrivateTargetCheck, 'forget'> | undefined
 }
 
 /** The channel of notifications about changed permissions: an organization's id, or `all`. */
@@ -91,7 +91,7 @@ const permissionChange = z.object({ organizationId: z.string().nullish(), allowe
  * their identity. Returns the permission after that.
  * @throws Invalid. @throws NotFound for an unknown organization.
  */
-export async function setPrivateTargets(ctx: Context, input: unknown): Promise<PrivateTargets> {
+export async function setPrivateTargets(ctx: ChangeContext & PermissionCache, input: unknown): Promise<PrivateTargets> {
   requireOperator(ctx)
   const { organizationId: id = null, allowed } = validate(permissionChange, input)
   if (allowed) requireConfirmation(ctx)
@@ -100,7 +100,7 @@ export async function setPrivateTargets(ctx: Context, input: unknown): Promise<P
   return readPrivateTargets(ctx, id)
 }
 
-async function setForOrganization(ctx: Context, id: string, allowed: boolean): Promise<void> {
+async function setForOrganization(ctx: ChangeContext & PermissionCache, id: string, allowed: boolean): Promise<void> {
   if (typeOfId(id) !== 'Organization') throw new NotFound('Organization not found.')
   await change(ctx, id, async (tx) => {
     if (!(await storePermission(tx, id, allowed))) return [undefined]
@@ -111,7 +111,11 @@ async function setForOrganization(ctx: Context, id: string, allowed: boolean): P
 }
 
 /** Stores or deletes a permission and announces it. Returns whether it has changed. */
-async function storePermission(tx: Context, organizationId: string | null, allowed: boolean): Promise<boolean> {
+async function storePermission(
+  tx: Context & PermissionCache,
+  organizationId: string | null,
+  allowed: boolean,
+): Promise<boolean> {
   const { db, now, log, actor } = tx
   const id = organizationId ?? ALL
   const { count } = allowed

@@ -1,6 +1,6 @@
 import { isOperator } from '../../core/access.ts'
-import type { Context } from '../../core/context.ts'
 import { invalid } from '../../core/validation.ts'
+import type { ChangeContext } from '../../event-log/change.ts'
 import { readOnce } from '../../event-log/change.ts'
 import type { PrivateTargetRule } from '../../network/outbound/destination-policy.ts'
 import { PRIVATE_NETWORKS_HINT, reachOf, targetIssue } from '../../network/outbound/destination-policy.ts'
@@ -11,7 +11,7 @@ import { isAllowed, readPrivateTargets } from './permission.ts'
 export const OPERATORS_HINT =
   'as the operator you can allow private addresses, with setPrivateTargets or on the organization’s page under Operator'
 
-type RuleContext = Pick<Context, 'db' | 'config' | 'actor' | 'open'>
+type RuleContext = Pick<ChangeContext, 'db' | 'config' | 'actor' | 'open'>
 
 /**
  * Returns the rule for the targets that a caller chooses for an organization. Its hint is for the caller: only the

@@ -7,7 +7,6 @@ import { AlertChange, AlertChannelKind, DeliveryStatus } from '../../generated/p
 import { costs, rows, text } from '../../graphql/document/cost.ts'
 import { connectionOf, connectionOfNode, nodeQuery, pageArgs } from '../../graphql/list/connection.ts'
 import { orderOf, pageOf } from '../../graphql/list/keyset.ts'
-import { builder } from '../../graphql/schema/builder.ts'
 import { describedValues } from '../../graphql/schema/descriptions.ts'
 import { readAttempts } from '../../notification/queue/attempt.ts'
 import { MAX_SERVICES } from '../../status/ownership.ts'
@@ -15,6 +14,7 @@ import { pageableAlertDeliveries } from '../alert-queries.ts'
 import { signingSecret } from '../channel.ts'
 import type { QuietTimes } from '../quiet-hours.ts'
 import { formatMinutes, quietTimesOf, weekdays } from '../quiet-hours.ts'
+import { builder } from './builder.ts'
 
 export const WeekdayRef = builder.enumType('Weekday', {
   description: 'A day of the week.',

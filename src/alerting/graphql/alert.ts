@@ -4,7 +4,7 @@ import { readTogether } from '../../graphql/execution/loader.ts'
 import { connectionOf, nodeQuery, pageArgs } from '../../graphql/list/connection.ts'
 import { filterTag } from '../../graphql/list/filter.ts'
 import { orderOf, pageOf } from '../../graphql/list/keyset.ts'
-import { builder } from '../../graphql/schema/builder.ts'
+import { builder } from './builder.ts'
 
 export const Alert = builder.prismaNode('Alert', {
   id: { field: 'id' },

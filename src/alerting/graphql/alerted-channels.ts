@@ -1,10 +1,10 @@
 import { AlertChannelKind } from '../../generated/prisma/enums.ts'
 import { costs } from '../../graphql/document/cost.ts'
 import { batchPerOperation } from '../../graphql/execution/loader.ts'
-import { builder } from '../../graphql/schema/builder.ts'
 import { ownerOnly } from '../../graphql/schema/owner-only.ts'
 import type { AlertedChannel as Row } from '../alerted-channels.ts'
 import { MAX_ALERTED, readAlertedChannels } from '../alerted-channels.ts'
+import { builder } from './builder.ts'
 
 const AlertedChannel = builder.objectRef<Row>('AlertedChannel').implement({
   description: 'An alert channel that was notified of an alert of an incident’s monitors.',

@@ -1,6 +1,6 @@
 import { AlertChange, AlertChannelKind, AlertSilence } from '../../generated/prisma/enums.ts'
-import { builder } from '../../graphql/schema/builder.ts'
 import { describedValues } from '../../graphql/schema/descriptions.ts'
+import { builder } from './builder.ts'
 
 builder.enumType(AlertChannelKind, {
   name: 'AlertChannelKind',

@@ -1,4 +1,3 @@
-import './context.ts'
 import './enums.ts'
 import './alert-channel.ts'
 import './alert.ts'

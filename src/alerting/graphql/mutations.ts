@@ -1,7 +1,6 @@
 import { Conflict, Invalid, ManagedByFile, NotFound, RateLimited, TierLimitReached } from '../../core/errors.ts'
 import { AlertChange } from '../../generated/prisma/enums.ts'
 import { text } from '../../graphql/document/cost.ts'
-import { builder } from '../../graphql/schema/builder.ts'
 import { withChoice } from '../../graphql/schema/choice.ts'
 import { deletionPayload } from '../../graphql/schema/deletion-payload.ts'
 import { createRowResolver, IDEMPOTENCY_KEY } from '../../graphql/schema/idempotent-mutation.ts'
@@ -12,6 +11,7 @@ import type { ChannelTest } from '../test-channel.ts'
 import { testAlertChannel } from '../test-channel.ts'
 import { Alert } from './alert.ts'
 import { AlertChannel, WeekdayRef } from './alert-channel.ts'
+import { builder } from './builder.ts'
 
 type InputFields = Parameters<Parameters<typeof builder.inputType>[1]['fields']>[0]
 

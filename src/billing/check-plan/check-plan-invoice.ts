@@ -8,6 +8,7 @@ import { Invalid, Unavailable } from '../../core/errors.ts'
 import { randomText } from '../../core/id.ts'
 import { DAY, HOUR, MINUTE } from '../../core/time.ts'
 import { runDue } from '../../database/lease/due-work.ts'
+import type { ChangeContext } from '../../event-log/change.ts'
 import { change } from '../../event-log/change.ts'
 import type { CheckPlanInvoice, Organization } from '../../generated/prisma/client.ts'
 import type { Btcpay, ProviderInvoice } from '../btcpay.ts'
@@ -153,7 +154,11 @@ function parseBtcpayEvent(body: string): z.infer<typeof btcpayEventSchema> {
 }
 
 /** Stores the payment server's data about an invoice and applies the effect on the plan. */
-export function recordInvoice(ctx: Context, id: string, providerInvoice: ProviderInvoice): Promise<CheckPlanInvoice> {
+export function recordInvoice(
+  ctx: ChangeContext,
+  id: string,
+  providerInvoice: ProviderInvoice,
+): Promise<CheckPlanInvoice> {
   return transaction(asSystem(ctx), async (tx) => {
     const before = await lockInvoice(tx, id)
     const isOurs = providerInvoice.orderId === id && providerInvoice.currency.toLowerCase() === checkPlanPrice.currency
@@ -191,7 +196,7 @@ export function recordInvoice(ctx: Context, id: string, providerInvoice: Provide
  * Extends the plan by thirty days from now or its end, whichever is later, or withdraws them, and reschedules
  * reminders. Does not change a plan without an end.
  */
-async function adjustPlanEnd(tx: Context, organizationId: string, effect: 'grant' | 'withdraw'): Promise<void> {
+async function adjustPlanEnd(tx: ChangeContext, organizationId: string, effect: 'grant' | 'withdraw'): Promise<void> {
   await change(tx, organizationId, async (open) => {
     const { now } = open
     const organization = await readOrganization(open, organizationId)
@@ -245,7 +250,7 @@ async function recordUnsettled(
  * Grants the plan that the listed payment of an expired invoice was for, on behalf of the operator, in the caller's
  * transaction. Does nothing when the invoice was settled in the meantime.
  */
-export async function grantUnsettled(tx: Context, providerId: string, organizationId: string): Promise<void> {
+export async function grantUnsettled(tx: ChangeContext, providerId: string, organizationId: string): Promise<void> {
   const { id } = await tx.db.checkPlanInvoice.findUniqueOrThrow({ where: { providerId } })
   const { grantedAt } = await lockInvoice(tx, id)
   if (grantedAt !== null) return
@@ -255,7 +260,7 @@ export async function grantUnsettled(tx: Context, providerId: string, organizati
 }
 
 /** Creates an organization for a buyer who has none. Its public name does not contain the buyer's address. */
-async function createBuyerOrganization(tx: Context, contactEmail: string): Promise<string> {
+async function createBuyerOrganization(tx: ChangeContext, contactEmail: string): Promise<string> {
   const fields = { name: 'Blacklist checks', slug: `checks-${randomText(12)}`, contactEmail }
   return (await insertOrganization(tx, fields)).id
 }

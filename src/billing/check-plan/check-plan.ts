@@ -15,6 +15,7 @@ import { clientSubject } from '../../core/ip-address.ts'
 import type { SecretBox } from '../../core/secret-box.ts'
 import { HOUR, MINUTE, nextUtcDay, SECOND, utcDay } from '../../core/time.ts'
 import { invalid, validate } from '../../core/validation.ts'
+import type { ChangeContext, ChangeResult } from '../../event-log/change.ts'
 import { change } from '../../event-log/change.ts'
 import type { CheckPlanInvoice } from '../../generated/prisma/client.ts'
 import { CheckPlanCurrency } from '../../generated/prisma/enums.ts'
@@ -126,12 +127,12 @@ interface ReservedInvoice {
  * payment server follows it.
  */
 function reserveInvoice(
-  ctx: Context,
+  ctx: ChangeContext,
   organizationId: string,
   currency: CheckPlanCurrency,
   email: string | null,
 ): Promise<ReservedInvoice> {
-  return change<ReservedInvoice>(ctx, organizationId, async (tx) => {
+  return change(ctx, organizationId, async (tx): Promise<ChangeResult<ReservedInvoice>> => {
     const organization = await readOrganization(tx, organizationId)
     if (isPermanent(organization)) {
       throw new Conflict('The pro check plan of this organization has no end, so there is nothing to pay for.')
@@ -236,7 +237,7 @@ export async function findPurchase(ctx: Context, id: string, secret: string): Pr
  * @throws NotFound when the secret is not that of the invoice.
  */
 export async function claimCheckPlan(
-  ctx: Context,
+  ctx: ChangeContext,
   id: string,
   secret: string,
 ): Promise<{ readonly invoice: CheckPlanInvoice; readonly apiKey: CreatedApiKey | null }> {

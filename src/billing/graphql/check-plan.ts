@@ -3,11 +3,11 @@ import { Conflict, Invalid, LimitExceeded, NotFound, Unavailable } from '../../c
 import { withIdempotencyKey } from '../../core/idempotency.ts'
 import type { CheckPlanInvoice } from '../../generated/prisma/client.ts'
 import { CheckPlanCurrency, InvoiceStatus } from '../../generated/prisma/enums.ts'
-import { builder } from '../../graphql/schema/builder.ts'
 import { describedValues } from '../../graphql/schema/descriptions.ts'
 import { IDEMPOTENCY_KEY } from '../../graphql/schema/idempotent-mutation.ts'
 import { inputOf } from '../../graphql/schema/input.ts'
 import { buyCheckPlan, claimCheckPlan, purchaseSerializer } from '../check-plan/check-plan.ts'
+import { builder } from './builder.ts'
 
 builder.enumType(CheckPlanCurrency, {
   name: 'CheckPlanCurrency',

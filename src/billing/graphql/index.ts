@@ -1,5 +1,4 @@
 // Registers the GraphQL types and operations of billing.
-import './context.ts'
 import './tier.ts'
 import './check-plan.ts'
 import './overview.ts'

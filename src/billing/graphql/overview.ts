@@ -3,12 +3,12 @@ import { readOrganization } from '../../account/organization/organization-querie
 import type { Organization as OrganizationRow, PaidSubscription } from '../../generated/prisma/client.ts'
 import { CheckPlan, SubscriptionStatus, Tier } from '../../generated/prisma/enums.ts'
 import { costs, STATEMENT_COST } from '../../graphql/document/cost.ts'
-import { builder } from '../../graphql/schema/builder.ts'
 import { describedValues } from '../../graphql/schema/descriptions.ts'
 import { listInvoices } from '../check-plan/check-plan.ts'
 import type { Limits, LimitUsage } from '../overview.ts'
 import { limitsOf, listSubscriptions, primarySubscription, usageOf } from '../overview.ts'
 import { upgradeUrls } from '../subscription/checkout.ts'
+import { builder } from './builder.ts'
 import { Invoice } from './check-plan.ts'
 
 builder.enumType(SubscriptionStatus, {

@@ -3,9 +3,9 @@ import { Conflict, Invalid, NotFound } from '../../core/errors.ts'
 import { PaymentProvider, UnmatchedReason } from '../../generated/prisma/enums.ts'
 import { connectionOf, nodeQuery, pageArgs } from '../../graphql/list/connection.ts'
 import { orderOf, pageOf } from '../../graphql/list/keyset.ts'
-import { builder } from '../../graphql/schema/builder.ts'
 import { describedValues } from '../../graphql/schema/descriptions.ts'
 import { assignPayment } from '../subscription/payment.ts'
+import { builder } from './builder.ts'
 
 builder.enumType(PaymentProvider, {
   name: 'PaymentProvider',

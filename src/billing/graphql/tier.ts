@@ -1,10 +1,10 @@
 import { Conflict, Invalid, NotFound, Unavailable } from '../../core/errors.ts'
 import { Tier } from '../../generated/prisma/enums.ts'
-import { builder } from '../../graphql/schema/builder.ts'
 import { inputOf } from '../../graphql/schema/input.ts'
 import { VERSION_READ } from '../../graphql/schema/version.ts'
 import { startUpgrade } from '../subscription/checkout.ts'
 import { setTier } from '../subscription/tier.ts'
+import { builder } from './builder.ts'
 
 const StartCheckoutPayload = builder.objectRef<{ url: string }>('StartCheckoutPayload').implement({
   description: 'The URL for paying.',

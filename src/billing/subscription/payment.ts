@@ -5,6 +5,7 @@ import type { Context } from '../../core/context.ts'
 import { transaction } from '../../core/context.ts'
 import { Conflict, NotFound } from '../../core/errors.ts'
 import { validate } from '../../core/validation.ts'
+import type { ChangeContext } from '../../event-log/change.ts'
 import type { PaidSubscription, PaymentEvent, Prisma } from '../../generated/prisma/client.ts'
 import type { UnmatchedReason } from '../../generated/prisma/enums.ts'
 import { grantUnsettled } from '../check-plan/check-plan-invoice.ts'
@@ -29,7 +30,7 @@ import { reconcileTier } from './tier.ts'
  * ignores an event that is already stored. Once this returns, Stripe does not have to send the event again.
  * @throws Invalid `INVALID_PAYLOAD` when the body is not a Stripe event.
  */
-export async function receiveStripeEvent(ctx: Context, body: string): Promise<void> {
+export async function receiveStripeEvent(ctx: ChangeContext, body: string): Promise<void> {
   const event = readStripeEvent(body, ctx.config)
   if (event === null || (await isStored(ctx, event.id))) return
   await transaction(asSystem(ctx), async (tx) => {
@@ -56,7 +57,7 @@ const assignmentInput = z.object({
  * @throws NotFound when the payment or organization does not exist. @throws Conflict when the payment is no longer open
  * or no longer stored.
  */
-export async function assignPayment(ctx: Context, input: unknown): Promise<PaymentEvent> {
+export async function assignPayment(ctx: ChangeContext, input: unknown): Promise<PaymentEvent> {
   requireOperator(ctx)
   const { paymentEventId: id, organizationId, tier } = validate(assignmentInput, input)
   return transaction(ctx, async (tx) => {
@@ -80,7 +81,11 @@ export async function assignPayment(ctx: Context, input: unknown): Promise<Payme
 }
 
 /** Grants the check plan for a payment of an expired invoice. */
-async function assignUnsettled(tx: Context, payment: PaymentEvent, organizationId: string): Promise<PaymentEvent> {
+async function assignUnsettled(
+  tx: ChangeContext,
+  payment: PaymentEvent,
+  organizationId: string,
+): Promise<PaymentEvent> {
   const { id, outcome, objectId } = payment
   if (outcome !== 'UNMATCHED' || objectId === null) throw new Conflict('This payment is not open. Use setCheckPlan.')
   await grantUnsettled(asSystem(tx), objectId, organizationId)
@@ -107,7 +112,7 @@ function isProviderId(text: string): boolean {
 }
 
 /** Returns the context with the system as actor, for the effects of payments. */
-function asSystem(ctx: Context): Context {
+function asSystem<C extends Context>(ctx: C): C {
   return { ...ctx, actor: { kind: 'system' } }
 }
 
@@ -144,7 +149,7 @@ async function insertEvent({ db, now }: Context, event: StripeEvent, payload: st
 }
 
 /** Applies an event to its subscription and updates the tier of the organization. */
-async function applyEvent(tx: Context, event: StripeEvent): Promise<PaymentEvent> {
+async function applyEvent(tx: ChangeContext, event: StripeEvent): Promise<PaymentEvent> {
   const { fact, references } = event
   const named = await findOrganizationId(tx, fact.organizationId)
   await storeReferences(tx, references)
@@ -194,7 +199,7 @@ async function traceSubscription(
 }
 
 /** Applies earlier events whose subscription is known now because of these references. */
-async function applyWaiting(tx: Context, references: readonly Reference[]): Promise<void> {
+async function applyWaiting(tx: ChangeContext, references: readonly Reference[]): Promise<void> {
   const ids = new Set(references.map(({ id }) => id))
   let below = [...ids]
   while (below.length > 0) {
@@ -249,7 +254,7 @@ const isCheckout = ({ type }: StripeEvent) => type.startsWith('checkout.')
 const isReversalEvent = ({ type }: StripeEvent) => type.startsWith('charge.')
 
 /** Matches the unmatched events of a subscription again, once its organization or price is known. */
-async function rematchEvents(tx: Context, subscriptionId: string): Promise<void> {
+async function rematchEvents(tx: ChangeContext, subscriptionId: string): Promise<void> {
   const subscription = await tx.db.paidSubscription.findUniqueOrThrow({ where: { id: subscriptionId } })
   const { organizationId } = subscription
   if (organizationId === null) return
@@ -268,7 +273,7 @@ async function rematchEvents(tx: Context, subscriptionId: string): Promise<void>
  * Locks the subscription's row, always before an organization's row.
  */
 async function updateSubscription(
-  tx: Context,
+  tx: ChangeContext,
   id: string,
   add: (record: SubscriptionRecord) => SubscriptionRecord,
 ): Promise<PaidSubscription> {

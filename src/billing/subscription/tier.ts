@@ -8,6 +8,7 @@ import { NotFound } from '../../core/errors.ts'
 import { typeOfId } from '../../core/id.ts'
 import { requireVersion, versionInput } from '../../core/optimistic-lock.ts'
 import { validate } from '../../core/validation.ts'
+import type { ChangeContext } from '../../event-log/change.ts'
 import { change } from '../../event-log/change.ts'
 import type { Organization } from '../../generated/prisma/client.ts'
 import { Tier } from '../../generated/prisma/enums.ts'
@@ -22,7 +23,7 @@ const tierChange = z.object({ organizationId: z.string(), tier: z.enum(Tier).nul
  * Operator only.
  * @throws NotFound when the organization does not exist. @throws Conflict when it has changed since the given version.
  */
-export async function setTier(ctx: Context, input: unknown): Promise<Organization> {
+export async function setTier(ctx: ChangeContext, input: unknown): Promise<Organization> {
   requireOperator(ctx)
   const { organizationId, tier, version } = validate(tierChange, input)
   if (typeOfId(organizationId) !== 'Organization') throw new NotFound('Organization not found.')
@@ -35,7 +36,7 @@ export async function setTier(ctx: Context, input: unknown): Promise<Organizatio
 }
 
 /** Recalculates the tier of an organization from its minimum tier and its paid subscriptions. */
-export async function reconcileTier(ctx: Context, organizationId: string): Promise<void> {
+export async function reconcileTier(ctx: ChangeContext, organizationId: string): Promise<void> {
   await changeTier(ctx, organizationId, async (tx, organization) => {
     const tier = await computeTier(tx, organization)
     return tier === organization.tier ? null : tier
@@ -69,7 +70,7 @@ async function computeTier(
  * @throws NotFound when the organization does not exist.
  */
 export function changeTier(
-  ctx: Context,
+  ctx: ChangeContext,
   organizationId: string,
   tierOf: (tx: Context, organization: Organization) => Promise<Tier | null>,
 ): Promise<Organization> {

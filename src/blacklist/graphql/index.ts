@@ -1,8 +1,6 @@
-import './context.ts'
 import { authenticate } from '../../account/api-key/authenticate.ts'
 import { Invalid, LimitExceeded } from '../../core/errors.ts'
 import { costs } from '../../graphql/document/cost.ts'
-import { builder } from '../../graphql/schema/builder.ts'
 import { ErrorCode } from '../../graphql/schema/errors.ts'
 import { inputOf } from '../../graphql/schema/input.ts'
 import { sourceOrError } from '../../graphql/subscription/subscribe.ts'
@@ -13,6 +11,7 @@ import type { CheckProgress } from '../checker.ts'
 import type { Geo } from '../geo/geo.ts'
 import type { Blacklist } from '../list.ts'
 import type { Health, HealthStatus as HealthStatusName } from '../list-health.ts'
+import { builder } from './builder.ts'
 
 const TargetKind = builder.enumType('TargetKind', {
   description: 'The kind of target that a blacklist lists and a check accepts.',

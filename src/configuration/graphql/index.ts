@@ -9,7 +9,6 @@ import {
 import { hasScope } from '../../core/access.ts'
 import { Conflict, Invalid, NotFound } from '../../core/errors.ts'
 import { costs, text } from '../../graphql/document/cost.ts'
-import { builder } from '../../graphql/schema/builder.ts'
 import { describedValues } from '../../graphql/schema/descriptions.ts'
 import { applyConfiguration, planConfiguration } from '../apply.ts'
 import { exportConfiguration } from '../export.ts'
@@ -24,6 +23,7 @@ import {
   type Plan,
 } from '../plan.ts'
 import { type Move, sections } from '../sections.ts'
+import { builder } from './builder.ts'
 
 /** How many changes a plan lists. */
 const MAX_LISTED = 500

@@ -1,20 +1,12 @@
 // The GraphQL types and operations of the diagnosis.
 import { requireOperator } from '../../core/access.ts'
-import type { RequestRoute } from '../../core/request-route.ts'
 import { costs, STATEMENT_COST } from '../../graphql/document/cost.ts'
-import { builder } from '../../graphql/schema/builder.ts'
+import { builderFor } from '../../graphql/schema/builder.ts'
 import { describedValues } from '../../graphql/schema/descriptions.ts'
-import type { Diagnosis } from '../diagnosis.ts'
+import type { DiagnosisContext } from '../context.ts'
 import type { Finding, Severity } from '../finding.ts'
 
-declare module '../../graphql/schema/builder.ts' {
-  interface GraphContext {
-    /** Absent if this process does not support it. */
-    readonly diagnosis?: Diagnosis
-    /** The route of the request; absent: unknown. */
-    readonly route?: RequestRoute | undefined
-  }
-}
+const builder = builderFor<DiagnosisContext>()
 
 const FindingSeverity = builder.enumType('FindingSeverity', {
   description: 'The severity of a finding.',

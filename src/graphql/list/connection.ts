@@ -1,4 +1,4 @@
-import type { ObjectRef } from '@pothos/core'
+import type { ObjectRef, OutputRef } from '@pothos/core'
 import { getRefFromModel, queryFromInfo } from '@pothos/plugin-prisma'
 import type { GraphQLResolveInfo } from 'graphql'
 import type PrismaTypes from '../../generated/pothos-types.ts'
@@ -11,7 +11,6 @@ import type { Edge, Page } from './keyset.ts'
 
 type Model = keyof PrismaTypes
 type Types = typeof builder extends PothosSchemaTypes.SchemaBuilder<infer T> ? T : never
-type NodeRef<Row> = ObjectRef<Types, Row>
 type ConnectionRef<Row> = ObjectRef<Types, Page<Row>>
 
 /** The arguments of every connection, which `pageOf` reads. */
@@ -62,18 +61,18 @@ const connections = new Map<string, ConnectionRef<unknown>>()
 /** Returns the connection type of a model, shared by all fields. */
 export function connectionOf<M extends Model>(model: M): ConnectionRef<PrismaTypes[M]['Shape']> {
   // The reference also has types of the plugin, which are not needed here.
-  return connectionOfNode(model, getRefFromModel(model, builder) as unknown as NodeRef<PrismaTypes[M]['Shape']>)
+  return connectionOfNode(model, getRefFromModel(model, builder) as unknown as OutputRef<PrismaTypes[M]['Shape']>)
 }
 
 /** Returns the connection type of nodes that are not rows of a model. */
-export function connectionOfNode<Row>(name: string, node: NodeRef<Row>): ConnectionRef<Row> {
-  const known = connections.get(name) ?? implementConnection(name, node as NodeRef<unknown>)
+export function connectionOfNode<Row>(name: string, node: OutputRef<Row>): ConnectionRef<Row> {
+  const known = connections.get(name) ?? implementConnection(name, node)
   connections.set(name, known)
   // Created for the node type of this name.
   return known as ConnectionRef<Row>
 }
 
-function implementConnection(name: string, node: NodeRef<unknown>): ConnectionRef<unknown> {
+function implementConnection(name: string, node: OutputRef): ConnectionRef<unknown> {
   const EdgeRef = builder.objectRef<Edge<unknown>>(`${name}Edge`).implement({
     description: `One ${name} in a list, with its cursor.`,
     extensions: cacheable('node', 'cursor'),

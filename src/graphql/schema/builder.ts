@@ -3,11 +3,11 @@ import ErrorsPlugin from '@pothos/plugin-errors'
 import PrismaPlugin from '@pothos/plugin-prisma'
 import RelayPlugin from '@pothos/plugin-relay'
 import ScopeAuthPlugin from '@pothos/plugin-scope-auth'
-import type { Context } from '../../core/context.ts'
 import { Forbidden, Unauthenticated } from '../../core/errors.ts'
 import { typeOfId } from '../../core/id.ts'
 import { graphqlLimits } from '../../core/input-limits.ts'
 import { invalid } from '../../core/validation.ts'
+import type { ChangeContext } from '../../event-log/change.ts'
 import type { EventLog } from '../../event-log/tail.ts'
 import type PrismaTypes from '../../generated/pothos-types.ts'
 import { getDatamodel } from '../../generated/pothos-types.ts'
@@ -15,8 +15,8 @@ import type { PrismaClient } from '../../generated/prisma/client.ts'
 import { costs, STATEMENT_COST } from '../document/cost.ts'
 import { PAGE_SIZE } from '../document/page-size.ts'
 
-/** The context of every resolver. Rooms add the members for their own resolvers. */
-export interface GraphContext extends Context {
+/** The context of every resolver. */
+export interface GraphContext extends ChangeContext {
   /** Never a transaction's client: a resolver that writes calls a domain function, which opens its own transaction. */
   readonly db: PrismaClient
   readonly eventLog: EventLog
@@ -34,9 +34,12 @@ export interface Shown {
   isPartial: boolean
 }
 
+/** The context of the resolvers of a room that needs more than the others. */
+export type RoomContext<Needs> = GraphContext & Omit<Needs, keyof GraphContext>
+
 /** An interface, so that the compiler does not expand it at each use. */
-export interface SchemaTypes {
-  Context: GraphContext
+export interface SchemaTypes<C extends GraphContext = GraphContext> {
+  Context: C
   PrismaTypes: PrismaTypes
   DefaultFieldNullability: false
   DefaultInputFieldRequiredness: true
@@ -101,6 +104,19 @@ export const builder = new SchemaBuilder<SchemaTypes>({
 const sizeLimits = `Size limits: ${Object.values(graphqlLimits)
   .map(({ most, unit, what }) => `${what}, ${most} ${unit}`)
   .join('; ')}.`
+
+type Builder<C extends GraphContext> = PothosSchemaTypes.SchemaBuilder<
+  PothosSchemaTypes.ExtendDefaultTypes<SchemaTypes<C>>
+>
+
+/**
+ * Returns the builder for a room whose resolvers need more than every context has. `app/request-context.ts` provides
+ * what all rooms need, which `test/architecture.test.ts` asserts.
+ */
+export function builderFor<Needs>(): Builder<RoomContext<Needs>> {
+  // One builder collects all types. A resolver gets the context of `app`, which has what each room needs.
+  return builder as never
+}
 
 builder.queryType({ description: `The root of all queries. ${sizeLimits}` })
 builder.mutationType({ description: `The root of all mutations. ${sizeLimits}` })

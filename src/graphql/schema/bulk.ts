@@ -1,4 +1,4 @@
-import type { InputRef, ObjectRef } from '@pothos/core'
+import type { InputRef, ObjectRef, OutputRef } from '@pothos/core'
 import { requireScope } from '../../core/access.ts'
 import { Conflict, Invalid, NotFound } from '../../core/errors.ts'
 import { outcomesSerializer, withIdempotencyKey } from '../../core/idempotency.ts'
@@ -7,7 +7,7 @@ import { isRefused } from '../../core/outcome.ts'
 import type { BulkMode, ChunkRunner } from '../../event-log/bulk.ts'
 import { bulk, type bulkModes, MAX_ITEMS } from '../../event-log/bulk.ts'
 import { costs } from '../document/cost.ts'
-import type { GraphContext } from './builder.ts'
+import type { GraphContext, RoomContext } from './builder.ts'
 import { builder } from './builder.ts'
 import { IDEMPOTENCY_KEY } from './idempotent-mutation.ts'
 
@@ -30,28 +30,47 @@ interface Item<T> {
 }
 
 /** A mutation that applies a single mutation to many items. */
-interface BulkMutation<T, I> {
+interface BulkMutation<C, T, I> {
   readonly description: string
   /** The result type of the single mutation. */
-  readonly type: ObjectRef<Types, T>
+  readonly type: OutputRef<T>
   /** The errors of the single mutation. */
   readonly errors: readonly (new (
     ...args: never[]
   ) => Error)[]
   /** The work of the single mutation. */
-  readonly work: (ctx: GraphContext, item: I) => Promise<T>
+  readonly work: (ctx: C, item: I) => Promise<T>
 }
 
-/** Adds a mutation whose `items` are inputs of the single mutation. */
-export function bulkMutation<T>(name: string, item: InputRef<unknown>, mutation: BulkMutation<T, unknown>): void {
+type Bulk<T, I> = BulkMutation<GraphContext, T, I>
+
+/** What adds mutations of many items. */
+interface BulkBuilder<C> {
+  /** Adds a mutation whose `items` are inputs of the single mutation. */
+  bulkMutation<T>(name: string, item: InputRef<unknown>, mutation: BulkMutation<C, T, unknown>): void
+  /** Like `bulkMutation`, for a mutation that creates rows: its input has an idempotency key. */
+  bulkCreation<T extends { readonly id: string }>(
+    name: string,
+    item: InputRef<unknown>,
+    mutation: BulkMutation<C, T, unknown>,
+  ): void
+  /** Adds a mutation whose input has the `ids` of objects. */
+  bulkMutationOfIds<T>(name: string, mutation: BulkMutation<C, T, string>): void
+}
+
+/** Returns what adds mutations of many items to a room whose builder is `builderFor<Needs>()`. */
+export function bulkFor<Needs>(): BulkBuilder<RoomContext<Needs>> {
+  return { bulkMutation, bulkCreation, bulkMutationOfIds } as BulkBuilder<RoomContext<Needs>>
+}
+
+function bulkMutation<T>(name: string, item: InputRef<unknown>, mutation: Bulk<T, unknown>): void {
   addBulkMutation(name, item, mutation, (ctx, { items, mode }) => run(ctx, items, mode, mutation))
 }
 
-/** Like `bulkMutation`, for a mutation that creates rows: its input has an idempotency key. */
-export function bulkCreation<T extends { readonly id: string }>(
+function bulkCreation<T extends { readonly id: string }>(
   name: string,
   item: InputRef<unknown>,
-  mutation: BulkMutation<T, unknown>,
+  mutation: Bulk<T, unknown>,
 ): void {
   addBulkMutation(name, item, mutation, (ctx, input) => {
     const { items, mode, idempotencyKey: key } = input
@@ -71,7 +90,7 @@ interface BulkInput {
 function addBulkMutation<T>(
   name: string,
   item: InputRef<unknown>,
-  mutation: BulkMutation<T, unknown>,
+  mutation: Bulk<T, unknown>,
   resolve: (ctx: GraphContext, input: BulkInput) => Promise<Payload<T>>,
 ): void {
   const input = builder.inputType(`${capitalize(name)}Input`, {
@@ -95,8 +114,7 @@ function addBulkMutation<T>(
   )
 }
 
-/** Adds a mutation whose input has the `ids` of objects. */
-export function bulkMutationOfIds<T>(name: string, mutation: BulkMutation<T, string>): void {
+function bulkMutationOfIds<T>(name: string, mutation: Bulk<T, string>): void {
   const input = builder.inputType(`${capitalize(name)}Input`, {
     description: `The input of \`${name}\`.`,
     fields: (t) => ({
@@ -121,13 +139,13 @@ interface Payload<T> {
   readonly results: readonly Item<T>[]
 }
 
-function payloadOf<T>(name: string, { type, errors }: Pick<BulkMutation<T, never>, 'type' | 'errors'>) {
+function payloadOf<T>(name: string, { type, errors }: Pick<Bulk<T, never>, 'type' | 'errors'>) {
   const item = builder.objectRef<Item<T>>(`${capitalize(name)}Item`).implement({
     description: `The result of one item of \`${name}\`.`,
     fields: (t) => ({
       index: t.exposeInt('index', { description: 'The item’s index in the input, from 0.' }),
       result: t.field({
-        type: type as ObjectRef<Types, object>,
+        type: type as OutputRef<object> as ObjectRef<Types, object>,
         description: 'The result of the item.',
         errors: {
           types: [...new Set([...errors, Conflict])],
@@ -161,7 +179,7 @@ async function run<T, I>(
   ctx: GraphContext,
   items: readonly I[],
   mode: BulkMode,
-  { work }: BulkMutation<T, I>,
+  { work }: Bulk<T, I>,
   part?: ChunkRunner<GraphContext, T>,
 ): Promise<Payload<T>> {
   const outcomes = await bulk(ctx, requireScope(ctx, 'WRITE'), { items, mode, part }, work)

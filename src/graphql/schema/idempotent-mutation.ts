@@ -1,25 +1,27 @@
 import { requireScope } from '../../core/access.ts'
+import type { Context } from '../../core/context.ts'
 import type { AnswerSerializer } from '../../core/idempotency.ts'
 import { rowSerializer, withIdempotencyKey } from '../../core/idempotency.ts'
 import type { Scope } from '../../generated/prisma/enums.ts'
-import type { GraphContext } from './builder.ts'
 
 /** The options of an `idempotencyKey` input field, with the common description. */
 export const IDEMPOTENCY_KEY = { required: false } as const
 
-interface Creation<T, Effect> {
+interface Creation<M, T, Effect> {
   /** The scope required before an answer is repeated; null: none. */
   readonly needs: Scope | null
-  readonly memory: (ctx: GraphContext) => AnswerSerializer<T, Effect>
+  readonly memory: (ctx: M) => AnswerSerializer<T, Effect>
 }
 
 /** Creates the resolver of a mutation that runs once per idempotency key. */
-export function idempotentResolver<T, Effect, Input extends { readonly idempotencyKey?: string | null | undefined }>(
-  operation: string,
-  { needs, memory }: Creation<T, Effect>,
-  work: (ctx: GraphContext, input: Input) => Promise<T>,
-) {
-  return (_root: unknown, { input }: { readonly input: Input }, ctx: GraphContext): Promise<T> => {
+export function idempotentResolver<
+  C extends Context,
+  M,
+  T,
+  Effect,
+  Input extends { readonly idempotencyKey?: string | null | undefined },
+>(operation: string, { needs, memory }: Creation<M, T, Effect>, work: (ctx: C, input: Input) => Promise<T>) {
+  return (_root: unknown, { input }: { readonly input: Input }, ctx: C & M): Promise<T> => {
     if (needs !== null) requireScope(ctx, needs)
     const request = { operation, input, key: input.idempotencyKey }
     return withIdempotencyKey(ctx, request, memory(ctx), (claiming) => work(claiming, input))
@@ -30,11 +32,11 @@ export function idempotentResolver<T, Effect, Input extends { readonly idempoten
  * Like `idempotentResolver`, for a mutation that creates a row of the organization; repeated requests read the row
  * again. Requires a key with scope WRITE.
  */
-export function createRowResolver<T extends { readonly id: string }>(
+export function createRowResolver<C extends Context, T extends { readonly id: string }>(
   operation: string,
-  work: (ctx: GraphContext, input: unknown) => Promise<T>,
+  work: (ctx: C, input: unknown) => Promise<T>,
 ) {
-  return idempotentResolver<T, T, { readonly idempotencyKey?: string | null | undefined }>(
+  return idempotentResolver<C, Pick<Context, 'db'>, T, T, { readonly idempotencyKey?: string | null | undefined }>(
     operation,
     { needs: 'WRITE', memory: rowSerializer },
     work,

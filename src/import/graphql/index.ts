@@ -2,7 +2,6 @@
 import { Invalid } from '../../core/errors.ts'
 import { IncidentImpact, IncidentStatus, MaintenanceStatus, ServiceStatus } from '../../generated/prisma/enums.ts'
 import { costs } from '../../graphql/document/cost.ts'
-import { builder } from '../../graphql/schema/builder.ts'
 import { describedValues } from '../../graphql/schema/descriptions.ts'
 import { MAX_HISTORIES, MAX_IMPORTED_DAYS } from '../../monitoring/uptime/imported-history.ts'
 import { MAX_IMPORTED_SUBSCRIBERS } from '../../notification/subscriber/subscriber-import.ts'
@@ -12,6 +11,7 @@ import { MAX_IMPORTED_SERIES } from '../../status/maintenance/series-import.ts'
 import { MAX_UPDATES } from '../../status/timeline/timeline-limits.ts'
 import type { RecordResult } from '../records.ts'
 import { importRecords } from '../records.ts'
+import { builder } from './builder.ts'
 
 type InputFields = Parameters<Parameters<typeof builder.inputType>[1]['fields']>[0]
 

@@ -1,6 +1,6 @@
 import { IncomingMode, IncomingStatus, IntegrationKind } from '../../generated/prisma/enums.ts'
-import { builder } from '../../graphql/schema/builder.ts'
 import { describedValues } from '../../graphql/schema/descriptions.ts'
+import { builder } from './builder.ts'
 
 builder.enumType(IntegrationKind, {
   name: 'IntegrationKind',

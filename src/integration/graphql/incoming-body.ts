@@ -3,8 +3,8 @@ import { IncomingStatus } from '../../generated/prisma/enums.ts'
 import { text } from '../../graphql/document/cost.ts'
 import { filterTag } from '../../graphql/list/filter.ts'
 import { orderOf } from '../../graphql/list/keyset.ts'
-import { builder } from '../../graphql/schema/builder.ts'
 import { SHOWN_CHARACTERS, shownBody } from '../received.ts'
+import { builder } from './builder.ts'
 
 export const IncomingBody = builder.objectRef<IncomingBodyRow>('IncomingBody').implement({
   description: 'A received message. Kept for seven days.',

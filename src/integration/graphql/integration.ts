@@ -2,7 +2,6 @@ import { IncidentImpact, IncomingMode, IntegrationKind, ServiceStatus } from '..
 import { costs, text } from '../../graphql/document/cost.ts'
 import { connectionOfNode, pageArgs } from '../../graphql/list/connection.ts'
 import { orderOf, pageOf } from '../../graphql/list/keyset.ts'
-import { builder } from '../../graphql/schema/builder.ts'
 import type { IntegrationWithSecret } from '../integration.ts'
 import { pathsOf, rulesOf, urlOf } from '../integration.ts'
 import { pageableIntegrations, pageableReceived } from '../integration-queries.ts'
@@ -10,6 +9,7 @@ import type { GenericPaths } from '../kind/generic.ts'
 import { MAX_INCOMING_BYTES } from '../receive.ts'
 import { findBody, readBody } from '../received.ts'
 import type { Rule } from '../rule.ts'
+import { builder } from './builder.ts'
 import { IncomingBody, IncomingBodyFilter, newestFirst } from './incoming-body.ts'
 
 /** The maximum numbers of an integration’s rules, a rule’s labels, and resolved values. */

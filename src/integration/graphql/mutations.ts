@@ -1,9 +1,9 @@
 import { Conflict, Invalid, NotFound, TierLimitReached } from '../../core/errors.ts'
 import { IncidentImpact, IncomingMode, IntegrationKind, ServiceStatus } from '../../generated/prisma/enums.ts'
-import { builder } from '../../graphql/schema/builder.ts'
 import { deletionPayload } from '../../graphql/schema/deletion-payload.ts'
 import { VERSION_READ } from '../../graphql/schema/version.ts'
 import { createIntegration, deleteIntegration, rotateIntegration, updateIntegration } from '../integration.ts'
+import { builder } from './builder.ts'
 import { Integration } from './integration.ts'
 
 const LabelInput = builder.inputType('IntegrationLabelInput', {

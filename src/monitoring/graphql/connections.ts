@@ -11,9 +11,9 @@ import type { Page, PageArgs } from '../../graphql/list/keyset.ts'
 import { orderOf, pageOf, pageOfPositions } from '../../graphql/list/keyset.ts'
 import { nameKey, orderInput } from '../../graphql/list/order.ts'
 import type { GraphContext } from '../../graphql/schema/builder.ts'
-import { builder } from '../../graphql/schema/builder.ts'
 import { monitorsMatching } from '../monitor/monitor-filter.ts'
 import { listMonitorNames } from '../monitor/monitor-queries.ts'
+import { builder } from './builder.ts'
 
 const MonitorFilter = builder.inputType('MonitorFilter', {
   description: 'Conditions. Items must match all of them.',

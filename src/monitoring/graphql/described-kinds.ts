@@ -1,9 +1,9 @@
 import { text } from '../../graphql/document/cost.ts'
-import { builder } from '../../graphql/schema/builder.ts'
 import type { DescribedOption } from '../monitor/option-list.ts'
 import { describedOptions } from '../monitor/option-list.ts'
 import type { DescribedKind } from '../monitor/probe-kinds.ts'
 import { describedKinds } from '../monitor/probe-kinds.ts'
+import { builder } from './builder.ts'
 
 type Stored = Readonly<Record<string, string | number | boolean | undefined>>
 

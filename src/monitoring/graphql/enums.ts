@@ -1,8 +1,8 @@
 import { MonitorKind, MonitorState, PausedBy, ProbeOutcome } from '../../generated/prisma/enums.ts'
-import { builder } from '../../graphql/schema/builder.ts'
 import { describedValues } from '../../graphql/schema/descriptions.ts'
 import type { DescribedKind } from '../monitor/probe-kinds.ts'
 import { describedKinds } from '../monitor/probe-kinds.ts'
+import { builder } from './builder.ts'
 
 const about = Object.fromEntries(
   Object.entries(describedKinds).map(([kind, { words }]) => [kind, words.about]),

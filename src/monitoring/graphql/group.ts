@@ -2,10 +2,10 @@ import type { Monitor as MonitorRow } from '../../generated/prisma/client.ts'
 import { MonitorState } from '../../generated/prisma/enums.ts'
 import { rows } from '../../graphql/document/cost.ts'
 import { batchPerOperation } from '../../graphql/execution/loader.ts'
-import { builder } from '../../graphql/schema/builder.ts'
 import type { GroupMemberRow } from '../group/group-store.ts'
 import { groupOptionsOf, readGroupMembers } from '../group/group-store.ts'
 import { MAX_GROUP_MEMBERS } from '../group/limits.ts'
+import { builder } from './builder.ts'
 import { GroupRequirement } from './option-enums.ts'
 
 /** Reads the members of a group. */

@@ -1,4 +1,3 @@
-import './context.ts'
 import './enums.ts'
 import './probe-result.ts'
 import './uptime.ts'

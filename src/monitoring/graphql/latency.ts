@@ -1,9 +1,9 @@
 import { costs, STATEMENT_COST } from '../../graphql/document/cost.ts'
 import { batchPerOperation } from '../../graphql/execution/loader.ts'
-import { builder } from '../../graphql/schema/builder.ts'
 import { describedValues } from '../../graphql/schema/descriptions.ts'
 import type { LatencyPoint, LatencyRange, LatencyResolution } from '../uptime/latency.ts'
 import { latencyRanges, latencyResolutions, pointCount, readLatencies } from '../uptime/latency.ts'
+import { builder } from './builder.ts'
 import { organizationOf } from './uptime.ts'
 
 const LatencyRangeRef = builder.enumType('LatencyRange', {

@@ -1,12 +1,12 @@
 import type { Monitor as MonitorRow, Watch } from '../../generated/prisma/client.ts'
 import { MonitorKind, MonitorState, PausedBy, ProbeOutcome } from '../../generated/prisma/enums.ts'
 import { rows, text } from '../../graphql/document/cost.ts'
-import { builder } from '../../graphql/schema/builder.ts'
 import { lastProbed } from '../monitor/monitor-queries.ts'
 import { MAX_PARENTS } from '../state/dependency.ts'
 import { parentsSelect } from '../state/dependency-store.ts'
 import { stalenessReason } from '../state/staleness-change.ts'
 import { scheduleOf } from '../watch/staleness.ts'
+import { builder } from './builder.ts'
 import { membersOf } from './group.ts'
 import { organizationOf } from './uptime.ts'
 

@@ -1,11 +1,11 @@
 import { Conflict, Invalid, ManagedByFile, NotFound, TierLimitReached } from '../../core/errors.ts'
 import { CorrectionKind } from '../../generated/prisma/enums.ts'
-import { builder } from '../../graphql/schema/builder.ts'
 import { deletionPayload } from '../../graphql/schema/deletion-payload.ts'
 import { createRowResolver, IDEMPOTENCY_KEY } from '../../graphql/schema/idempotent-mutation.ts'
 import { VERSION_READ } from '../../graphql/schema/version.ts'
 import { correctUptime, deleteUptimeCorrection, MAX_REASON } from '../objective/correction.ts'
 import { createObjective, deleteObjective, updateObjective } from '../objective/objective.ts'
+import { builder } from './builder.ts'
 import { Objective, UptimeCorrection } from './objective.ts'
 
 const TARGET = 'The target availability, in percent: 50 to 99.999, with at most three decimals.'

@@ -1,6 +1,6 @@
-import { builder } from '../../graphql/schema/builder.ts'
 import { describedValues } from '../../graphql/schema/descriptions.ts'
 import type { RecordType } from '../../network/dns/message.ts'
+import { builder } from './builder.ts'
 
 export const HttpMethod = builder.enumType('HttpMethod', {
   description: 'An HTTP request method.',

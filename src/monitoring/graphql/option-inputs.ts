@@ -1,5 +1,5 @@
-import { builder } from '../../graphql/schema/builder.ts'
 import { certificateDaysWords } from '../probe/certificate-expiry.ts'
+import { builder } from './builder.ts'
 import { DnsMatch, DnsRecordType, GroupRequirement, HttpMethod, OAuthAuthentication, StartTls } from './option-enums.ts'
 
 const degradedAboveMs = {

@@ -3,11 +3,11 @@ import { text } from '../../graphql/document/cost.ts'
 import { batchPerOperation, readTogether } from '../../graphql/execution/loader.ts'
 import { connectionOfNode, pageArgs } from '../../graphql/list/connection.ts'
 import { orderOf, pageOfList } from '../../graphql/list/keyset.ts'
-import { builder } from '../../graphql/schema/builder.ts'
 import type { MonitorOutage } from '../state/outage-incident.ts'
 import { readIncidentIds } from '../state/outage-incident.ts'
 import type { SpanQuery } from '../uptime/uptime-history.ts'
 import { readOutages } from '../uptime/uptime-history.ts'
+import { builder } from './builder.ts'
 import { spanOf } from './uptime.ts'
 
 const incidentOf = batchPerOperation(({ db }, outages: readonly MonitorOutage[]) => readIncidentIds(db, outages))

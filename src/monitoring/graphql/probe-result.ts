@@ -3,10 +3,10 @@ import { ProbeOutcome } from '../../generated/prisma/enums.ts'
 import { text } from '../../graphql/document/cost.ts'
 import { connectionOfNode, pageArgs } from '../../graphql/list/connection.ts'
 import { orderOf, pageOf } from '../../graphql/list/keyset.ts'
-import { builder } from '../../graphql/schema/builder.ts'
 import type { Phases } from '../../network/outbound/outbound.ts'
 import type { ProbeDetail } from '../result/probe-result.ts'
 import { pageableResults } from '../result/result-queries.ts'
+import { builder } from './builder.ts'
 
 const newestFirst = orderOf('ProbeResult', { at: ['time', 'desc'], region: ['text', 'asc'] })
 

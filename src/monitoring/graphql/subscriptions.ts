@@ -1,8 +1,8 @@
 import { requireScope } from '../../core/access.ts'
 import { costs } from '../../graphql/document/cost.ts'
-import { builder } from '../../graphql/schema/builder.ts'
 import { markEndless } from '../../graphql/subscription/subscribe.ts'
 import { ownMonitor } from '../monitor-events.ts'
+import { builder } from './builder.ts'
 import { ProbeResultEvent } from './probe-result.ts'
 
 builder.subscriptionField('monitorChecks', (t) =>

@@ -5,7 +5,6 @@ import { costs } from '../../graphql/document/cost.ts'
 import { CACHEABLE, cacheable } from '../../graphql/execution/cacheable.ts'
 import { batchPerOperation } from '../../graphql/execution/loader.ts'
 import type { GraphContext } from '../../graphql/schema/builder.ts'
-import { builder } from '../../graphql/schema/builder.ts'
 import { describedValues } from '../../graphql/schema/descriptions.ts'
 import { countedUptime } from '../../graphql/subscription/path-value.ts'
 import type { ImportedDay } from '../uptime/imported-history.ts'
@@ -20,6 +19,7 @@ import type { SpanQuery } from '../uptime/uptime-history.ts'
 import { readUptimes } from '../uptime/uptime-history.ts'
 import type { RangeName } from '../uptime/uptime-range.ts'
 import { barCount } from '../uptime/uptime-range.ts'
+import { builder } from './builder.ts'
 
 interface Measured extends Span {
   readonly tally: Tally

@@ -1,4 +1,5 @@
 import type { Context } from '../../core/context.ts'
+import type { ChangeContext, ChangeResult } from '../../event-log/change.ts'
 import { change } from '../../event-log/change.ts'
 import type { Monitor, Prisma } from '../../generated/prisma/client.ts'
 import type { MonitorKind, MonitorState } from '../../generated/prisma/enums.ts'
@@ -44,11 +45,11 @@ export interface MonitorWithHistory {
 
 /** Creates a monitor with a past that it has not probed, as for the demo, whose three months cannot run in a second. */
 export function createWithHistory(
-  ctx: Context,
+  ctx: ChangeContext,
   organizationId: string,
   { monitor, watch, states, gap, hours = [] }: MonitorWithHistory,
 ): Promise<Monitor> {
-  return change<Monitor>(ctx, organizationId, async ({ db }) => {
+  return change(ctx, organizationId, async ({ db }): Promise<ChangeResult<Monitor>> => {
     const created = await db.monitor.create({
       data: {
         ...{ ...monitor, organizationId },

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { z } from 'zod'
+import type { EditContext } from '../../account/managed-object.ts'
 import { requireDeletable, requireUnlocked } from '../../account/managed-object.ts'
 import { privateTargetRule } from '../../account/private-targets/rule.ts'
 import { tierOf } from '../../account/tier.ts'
@@ -12,6 +13,7 @@ import { onlyResult } from '../../core/outcome.ts'
 import type { SecretBox } from '../../core/secret-box.ts'
 import { invalid, nameText, validate } from '../../core/validation.ts'
 import { updateRows } from '../../database/update-rows.ts'
+import type { ChangeContext } from '../../event-log/change.ts'
 import { change } from '../../event-log/change.ts'
 import type { NewEvent } from '../../event-log/event.ts'
 import type { Monitor, Tier } from '../../generated/prisma/client.ts'
@@ -42,11 +44,11 @@ type MonitorContext = Context & Pick<MonitoringContext, 'seal'>
  * @throws Invalid, NotFound when the organization does not have the service or a monitor to depend on, TierLimitReached
  * when its tier allows no more monitors (including paused ones), and RateLimited when it has used too many ports today.
  */
-export async function createMonitor(ctx: MonitorContext, input: unknown): Promise<Monitor> {
+export async function createMonitor(ctx: MonitorContext & ChangeContext, input: unknown): Promise<Monitor> {
   const organizationId = requireScope(ctx, 'WRITE')
   const given = readNewMonitor(await privateTargetRule(ctx, organizationId), input)
   return change(ctx, organizationId, async (tx) => {
-    const { monitors, events } = await insertMonitors({ ...tx, seal: ctx.seal }, organizationId, [given])
+    const { monitors, events } = await insertMonitors(tx, organizationId, [given])
     return [await ownMonitor(tx, organizationId, onlyResult(monitors).id), ...events]
   })
 }
@@ -69,7 +71,7 @@ const monitorEdit = z.object({
  * @throws Invalid, NotFound, Conflict when the monitor was changed after the given version, ManagedByFile, and
  * RateLimited when the organization has used too many ports today.
  */
-export async function updateMonitor(ctx: MonitorContext, input: unknown): Promise<Monitor> {
+export async function updateMonitor(ctx: MonitorContext & EditContext, input: unknown): Promise<Monitor> {
   const organizationId = requireScope(ctx, 'WRITE')
   const { id, version, name, serviceId, agreement, dependsOnIds, ...given } = validate(monitorEdit, input)
   return change(ctx, organizationId, async (tx) => {
@@ -113,7 +115,7 @@ export async function updateMonitor(ctx: MonitorContext, input: unknown): Promis
  * more frequent.
  * @throws the errors of `updateMonitor`, for the first refused monitor.
  */
-export async function updateMonitors(ctx: MonitorContext, inputs: readonly unknown[]): Promise<void> {
+export async function updateMonitors(ctx: MonitorContext & EditContext, inputs: readonly unknown[]): Promise<void> {
   const organizationId = requireScope(ctx, 'WRITE')
   const given: MonitorEdit[] = []
   for (const input of inputs) {
@@ -129,7 +131,7 @@ export async function updateMonitors(ctx: MonitorContext, inputs: readonly unkno
       await yieldAfterTimeSlice(organizationId)
       const before = known.get(edit.id)
       const row = before === undefined ? null : simpleEdit(ctx, before, edit, { tier, rule })
-      if (row === null) await updateMonitor({ ...tx, seal: ctx.seal }, edit)
+      if (row === null) await updateMonitor(tx, edit)
       else if (row.changed.length > 0) {
         await requireUnlocked(tx, organizationId, edit.id, row.changed)
         rows.push(row)
@@ -203,7 +205,7 @@ async function lacksReports({ db }: Context, before: Monitor, after: Monitor): P
 }
 
 /** Updates watches, incidents and services after an edit. Returns the new events. */
-async function reconcileEdit(tx: Context, before: Monitor, after: Monitor, isOther: boolean): Promise<NewEvent[]> {
+async function reconcileEdit(tx: EditContext, before: Monitor, after: Monitor, isOther: boolean): Promise<NewEvent[]> {
   const events: NewEvent[] = []
   // The reports of a heartbeat stay valid when its grace changes, and so do the results of a group's members.
   const isReset = isOther && after.kind !== 'HEARTBEAT' && after.kind !== 'GROUP' && after.pausedBy === null
@@ -227,7 +229,7 @@ async function reconcileEdit(tx: Context, before: Monitor, after: Monitor, isOth
  * Makes the next probe due now, so that running probes with the old settings are discarded. Makes a heartbeat due when
  * it is late by the new settings.
  */
-async function makeDueNow(tx: Context, monitor: Monitor): Promise<void> {
+async function makeDueNow(tx: EditContext, monitor: Monitor): Promise<void> {
   const now = tx.now()
   const watches = await tx.db.watch.findMany({ where: { monitorId: monitor.id, dueAt: { not: null } } })
   for (const watch of watches) {
@@ -240,7 +242,7 @@ async function makeDueNow(tx: Context, monitor: Monitor): Promise<void> {
  * Deletes a monitor with its history. Returns the deleted monitor. Requires a key with scope WRITE.
  * @throws NotFound when the organization has no such monitor, and ManagedByFile.
  */
-export async function deleteMonitor(ctx: Context, id: string): Promise<Monitor> {
+export async function deleteMonitor(ctx: EditContext, id: string): Promise<Monitor> {
   const organizationId = requireScope(ctx, 'WRITE')
   return change(ctx, organizationId, async (tx) => {
     const monitor = await ownMonitor(tx, organizationId, id)
@@ -261,7 +263,7 @@ export async function deleteMonitor(ctx: Context, id: string): Promise<Monitor> 
  * Replaces the token of a heartbeat. The old one stops working. Requires a key with scope WRITE.
  * @throws NotFound, and Invalid when the monitor is of another kind.
  */
-export async function rotateHeartbeatToken(ctx: MonitorContext, id: string): Promise<Monitor> {
+export async function rotateHeartbeatToken(ctx: MonitorContext & ChangeContext, id: string): Promise<Monitor> {
   const organizationId = requireScope(ctx, 'WRITE')
   return change(ctx, organizationId, async (tx) => {
     const { kind } = await ownMonitor(tx, organizationId, id)

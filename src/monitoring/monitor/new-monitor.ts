@@ -11,6 +11,7 @@ import { isRefused, type Outcome, outcomeOf, resultsOf, thenAll } from '../../co
 import type { SecretBox } from '../../core/secret-box.ts'
 import { nameText, validate } from '../../core/validation.ts'
 import { insertRows } from '../../database/insert-rows.ts'
+import type { ChangeContext } from '../../event-log/change.ts'
 import { change } from '../../event-log/change.ts'
 import type { NewEvent } from '../../event-log/event.ts'
 import type { Monitor } from '../../generated/prisma/client.ts'
@@ -58,7 +59,10 @@ export function readNewMonitor(rule: PrivateTargetRule, input: unknown) {
 type Inserted = Pick<Monitor, 'id' | 'organizationId' | 'name' | 'kind' | 'serviceId' | 'state' | 'stateSince'>
 
 /** Creates monitors like `createMonitor`, in bulk. Returns the outcome of each input. */
-export async function createMonitors(ctx: MonitorContext, inputs: readonly unknown[]): Promise<Outcome<Inserted>[]> {
+export async function createMonitors(
+  ctx: MonitorContext & ChangeContext,
+  inputs: readonly unknown[],
+): Promise<Outcome<Inserted>[]> {
   const organizationId = requireScope(ctx, 'WRITE')
   const rule = await privateTargetRule(ctx, organizationId)
   const given: Outcome<NewMonitor>[] = []
@@ -69,7 +73,7 @@ export async function createMonitors(ctx: MonitorContext, inputs: readonly unkno
   return change(ctx, organizationId, async (tx) => {
     const events: NewEvent[] = []
     const made = await thenAll(given, async (valid) => {
-      const inserted = await insertMonitors({ ...tx, seal: ctx.seal }, organizationId, valid)
+      const inserted = await insertMonitors(tx, organizationId, valid)
       events.push(...inserted.events)
       return inserted.monitors
     })
@@ -82,7 +86,7 @@ export async function createMonitors(ctx: MonitorContext, inputs: readonly unkno
  * @throws NotFound and Invalid for parents and group members.
  */
 export async function insertMonitors(
-  tx: Context & { readonly seal: SecretBox },
+  tx: ChangeContext & { readonly seal: SecretBox },
   organizationId: string,
   given: readonly NewMonitor[],
 ): Promise<{ readonly monitors: Outcome<Inserted>[]; readonly events: NewEvent[] }> {
@@ -109,7 +113,7 @@ export async function insertMonitors(
 }
 
 /** Returns new monitors with their settings, or the errors for which they are refused. */
-async function refusedOrAllowed(tx: Context, organizationId: string, given: readonly NewMonitor[]) {
+async function refusedOrAllowed(tx: ChangeContext, organizationId: string, given: readonly NewMonitor[]) {
   const tier = await tierOf(tx, organizationId)
   const services = await findServiceIds(
     tx,

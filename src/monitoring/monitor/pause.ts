@@ -1,9 +1,8 @@
 import { tierLimits } from '../../account/limits.ts'
 import { tierOf } from '../../account/tier.ts'
 import { requireScope } from '../../core/access.ts'
-import type { Context } from '../../core/context.ts'
 import { TierLimitReached } from '../../core/errors.ts'
-import type { ChangeResult } from '../../event-log/change.ts'
+import type { ChangeContext, ChangeResult } from '../../event-log/change.ts'
 import { change } from '../../event-log/change.ts'
 import type { Monitor } from '../../generated/prisma/client.ts'
 import type { PausedBy } from '../../generated/prisma/enums.ts'
@@ -19,7 +18,7 @@ import { deleteWatches, resetWatches } from './watches.ts'
  * counts as paused by its owner from now on. Requires a key with scope WRITE.
  * @throws NotFound when the organization has no such monitor.
  */
-export async function pauseMonitor(ctx: Context, id: string): Promise<Monitor> {
+export async function pauseMonitor(ctx: ChangeContext, id: string): Promise<Monitor> {
   const organizationId = requireScope(ctx, 'WRITE')
   return change(ctx, organizationId, async (tx) => {
     const monitor = await ownMonitor(tx, organizationId, id)
@@ -33,7 +32,7 @@ export async function pauseMonitor(ctx: Context, id: string): Promise<Monitor> {
  * members. Requires a key with scope WRITE.
  * @throws NotFound, and TierLimitReached if the tier allows no more running monitors.
  */
-export async function resumeMonitor(ctx: Context, id: string): Promise<Monitor> {
+export async function resumeMonitor(ctx: ChangeContext, id: string): Promise<Monitor> {
   const organizationId = requireScope(ctx, 'WRITE')
   return change(ctx, organizationId, async (tx) => {
     const monitor = await ownMonitor(tx, organizationId, id)
@@ -53,7 +52,7 @@ export async function resumeMonitor(ctx: Context, id: string): Promise<Monitor> 
  * @param cause the reason, for the monitor's history.
  */
 export async function pause(
-  tx: Context,
+  tx: ChangeContext,
   monitor: Monitor,
   by: PausedBy,
   cause: string,
@@ -69,7 +68,7 @@ export async function pause(
 }
 
 /** Resumes a paused monitor, in the transaction of a change. Returns the monitor and the new events. */
-export async function resume(tx: Context, monitor: Monitor): Promise<ChangeResult<Monitor>> {
+export async function resume(tx: ChangeContext, monitor: Monitor): Promise<ChangeResult<Monitor>> {
   await resetWatches(tx, monitor, await firstDue(tx, monitor))
   const data = { pausedBy: null, version: { increment: 1 } }
   await enterState(tx, monitor, 'PENDING', tx.now(), '', data)

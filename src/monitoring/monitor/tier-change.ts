@@ -1,5 +1,5 @@
 import { tierLimits } from '../../account/limits.ts'
-import type { Context } from '../../core/context.ts'
+import type { ChangeContext } from '../../event-log/change.ts'
 import type { NewEvent } from '../../event-log/event.ts'
 import type { Organization, Prisma } from '../../generated/prisma/client.ts'
 import { pause, resume } from './pause.ts'
@@ -9,7 +9,10 @@ import { pause, resume } from './pause.ts'
  * those that a tier paused, up to the limit. Monitors that their owner paused stay paused. Call it in the transaction
  * that changes the tier. Returns the new events.
  */
-export async function applyTier(tx: Context, organization: Pick<Organization, 'id' | 'tier'>): Promise<NewEvent[]> {
+export async function applyTier(
+  tx: ChangeContext,
+  organization: Pick<Organization, 'id' | 'tier'>,
+): Promise<NewEvent[]> {
   const { id: organizationId, tier } = organization
   const limit = tierLimits[tier].monitors
   const running = await tx.db.monitor.findMany({ where: { organizationId, pausedBy: null }, orderBy: oldestFirst })

@@ -1,6 +1,7 @@
 import { tierOf } from '../../account/tier.ts'
 import type { Context } from '../../core/context.ts'
 import { insertRows } from '../../database/insert-rows.ts'
+import type { ChangeContext } from '../../event-log/change.ts'
 import { readOnce } from '../../event-log/change.ts'
 import type { Monitor, Watch } from '../../generated/prisma/client.ts'
 import { liveRegions } from '../watch/live-region.ts'
@@ -18,7 +19,7 @@ export const ANYWHERE = '*'
  * @param dueAt when the watches are first due; null: not until a due time is set, absent: now.
  */
 export async function resetWatches(
-  ctx: Context,
+  ctx: ChangeContext,
   monitor: Pick<Monitor, 'id' | 'kind'>,
   dueAt: Date | null = ctx.now(),
 ): Promise<void> {
@@ -28,7 +29,7 @@ export async function resetWatches(
 
 /** Creates the watches of new monitors in every region with workers. A heartbeat is not due before its first report. */
 export async function createFirstWatches(
-  ctx: Context,
+  ctx: ChangeContext,
   monitors: readonly Pick<Monitor, 'id' | 'kind'>[],
 ): Promise<void> {
   const due = ctx.now()
@@ -39,7 +40,11 @@ export async function createFirstWatches(
 }
 
 /** Returns the new watches of a monitor. A group has none. */
-async function watchesOf(ctx: Context, { id: monitorId, kind }: Pick<Monitor, 'id' | 'kind'>, dueAt: Date | null) {
+async function watchesOf(
+  ctx: ChangeContext,
+  { id: monitorId, kind }: Pick<Monitor, 'id' | 'kind'>,
+  dueAt: Date | null,
+) {
   if (kind === 'GROUP') return []
   const stateSince = ctx.now()
   const regions = isAnywhere(kind) ? [ANYWHERE] : await readOnce(ctx, 'regions', () => liveRegions(ctx))
@@ -47,13 +52,13 @@ async function watchesOf(ctx: Context, { id: monitorId, kind }: Pick<Monitor, 'i
 }
 
 /** Deletes the watches of a monitor, which discards running probes. */
-export async function deleteWatches(ctx: Context, { id }: Pick<Monitor, 'id'>): Promise<void> {
+export async function deleteWatches(ctx: ChangeContext, { id }: Pick<Monitor, 'id'>): Promise<void> {
   await endUnknown(ctx, id)
   await ctx.db.watch.deleteMany({ where: { monitorId: id } })
 }
 
 /** Writes a gap until now if the monitor is stale, because that information is lost when its watches are deleted. */
-async function endUnknown(ctx: Context, monitorId: string): Promise<void> {
+async function endUnknown(ctx: ChangeContext, monitorId: string): Promise<void> {
   const { db, now } = ctx
   const endedAt = now()
   const monitor = await db.monitor.findUniqueOrThrow({ where: { id: monitorId }, include: { watches: true } })
@@ -63,7 +68,7 @@ async function endUnknown(ctx: Context, monitorId: string): Promise<void> {
 }
 
 /** Returns when a monitor with watches became stale; null: it is not stale, or its state was never known. */
-async function staleSinceOf(ctx: Context, monitor: Monitor & { readonly watches: readonly Watch[] }, at: Date) {
+async function staleSinceOf(ctx: ChangeContext, monitor: Monitor & { readonly watches: readonly Watch[] }, at: Date) {
   const watches = monitor.watches.filter(({ lastKnownAt }) => lastKnownAt !== null)
   if (enoughKnownAt(watches, monitor.agreement) === null) return null
   const schedule = scheduleOf(monitor, await tierOf(ctx, monitor.organizationId))

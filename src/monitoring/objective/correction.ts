@@ -6,6 +6,7 @@ import { Conflict } from '../../core/errors.ts'
 import { newId } from '../../core/id.ts'
 import { DAY } from '../../core/time.ts'
 import { lineText, validate } from '../../core/validation.ts'
+import type { ChangeContext } from '../../event-log/change.ts'
 import { change } from '../../event-log/change.ts'
 import type { Prisma, UptimeCorrection } from '../../generated/prisma/client.ts'
 import { CorrectionKind } from '../../generated/prisma/enums.ts'
@@ -39,7 +40,7 @@ const newCorrection = z
  * precedence. Requires a key with scope WRITE.
  * @throws Invalid, NotFound, and Conflict if the service has too many corrections.
  */
-export async function correctUptime(ctx: Context, input: unknown): Promise<UptimeCorrection> {
+export async function correctUptime(ctx: ChangeContext, input: unknown): Promise<UptimeCorrection> {
   const organizationId = requireScope(ctx, 'WRITE')
   const { serviceId, ...given } = validate(newCorrection, input)
   return change(ctx, organizationId, async (tx) => {
@@ -63,7 +64,7 @@ export async function correctUptime(ctx: Context, input: unknown): Promise<Uptim
 }
 
 /** Deletes a correction, so that measurements count again. Requires a key with scope WRITE. @throws NotFound. */
-export async function deleteUptimeCorrection(ctx: Context, id: string): Promise<UptimeCorrection> {
+export async function deleteUptimeCorrection(ctx: ChangeContext, id: string): Promise<UptimeCorrection> {
   const organizationId = requireScope(ctx, 'WRITE')
   return change(ctx, organizationId, async (tx) => {
     const { service, ...correction } = await ownCorrection(tx, organizationId, id)

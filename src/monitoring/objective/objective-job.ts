@@ -2,6 +2,7 @@ import { notDeleted } from '../../account/not-deleted.ts'
 import type { Context } from '../../core/context.ts'
 import { MINUTE } from '../../core/time.ts'
 import { runDueTogether } from '../../database/lease/due-work.ts'
+import type { ChangeContext } from '../../event-log/change.ts'
 import { change } from '../../event-log/change.ts'
 import type { Objective, Service } from '../../generated/prisma/client.ts'
 import type { BurnRate } from './burn-rate.ts'
@@ -18,7 +19,7 @@ const BATCH_SIZE = 100
  * before, or recovers. Logs a failure and retries it after the interval. Returns when the next objective is due; null:
  * none.
  */
-export function runDueObjectives(ctx: Context): Promise<Date | null> {
+export function runDueObjectives(ctx: ChangeContext): Promise<Date | null> {
   return runDueTogether(ctx, {
     table: 'Objective',
     dueColumn: 'dueAt',
@@ -45,7 +46,7 @@ async function readByOrganization({ db }: Context, ids: readonly string[]) {
 
 type Due = Objective & { readonly service: Service }
 
-async function judgeAll(ctx: Context, settings: Parameters<typeof readBurnRates>[1], due: readonly Due[]) {
+async function judgeAll(ctx: ChangeContext, settings: Parameters<typeof readBurnRates>[1], due: readonly Due[]) {
   const rates = await readBurnRates(ctx.db, settings, due, ctx.now())
   for (const objective of due) {
     const own = rates.get(objective.id)
@@ -56,7 +57,7 @@ async function judgeAll(ctx: Context, settings: Parameters<typeof readBurnRates>
 /** The speeds, fastest first. */
 const speeds = ['FAST', 'SLOW', 'STEADY'] as const
 
-async function judge(ctx: Context, objective: Due, burnRates: readonly BurnRate[]): Promise<void> {
+async function judge(ctx: ChangeContext, objective: Due, burnRates: readonly BurnRate[]): Promise<void> {
   const speed = burnSpeed(burnRates, objective.burnSpeed)
   if (speed === objective.burnSpeed) return
   await change(ctx, objective.organizationId, async (tx) => {

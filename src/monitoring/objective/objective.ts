@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { historyDaysOf } from '../../account/limits.ts'
+import type { EditContext } from '../../account/managed-object.ts'
 import { requireDeletable, requireUnlocked } from '../../account/managed-object.ts'
 import { readOrganization } from '../../account/organization/organization-queries.ts'
 import { zoneName } from '../../account/page/page-settings.ts'
@@ -10,6 +11,7 @@ import { TierLimitReached } from '../../core/errors.ts'
 import { newId } from '../../core/id.ts'
 import { changedFields, requireVersion, versionInput } from '../../core/optimistic-lock.ts'
 import { invalid, validate } from '../../core/validation.ts'
+import type { ChangeContext } from '../../event-log/change.ts'
 import { change } from '../../event-log/change.ts'
 import type { NewEvent } from '../../event-log/event.ts'
 import type { Objective, Prisma, Service, Tier } from '../../generated/prisma/client.ts'
@@ -63,7 +65,7 @@ export const targetPercent = (units: number): number => units / PER_PERCENT
  * Creates an objective of a service. Requires a key with scope WRITE.
  * @throws Invalid, NotFound, and TierLimitReached.
  */
-export async function createObjective(ctx: Context, input: unknown): Promise<Objective> {
+export async function createObjective(ctx: ChangeContext, input: unknown): Promise<Objective> {
   const organizationId = requireScope(ctx, 'WRITE')
   const given = validate(newObjective, input)
   return change(ctx, organizationId, async (tx) => {
@@ -97,7 +99,7 @@ export async function createObjective(ctx: Context, input: unknown): Promise<Obj
  * Requires a key with scope WRITE.
  * @throws Invalid, NotFound, Conflict if it changed after the given version, and ManagedByFile.
  */
-export async function updateObjective(ctx: Context, input: unknown): Promise<Objective> {
+export async function updateObjective(ctx: EditContext, input: unknown): Promise<Objective> {
   const organizationId = requireScope(ctx, 'WRITE')
   const { id, version, ...given } = validate(objectiveEdit, input)
   return change(ctx, organizationId, async (tx) => {
@@ -119,7 +121,7 @@ export async function updateObjective(ctx: Context, input: unknown): Promise<Obj
 }
 
 /** Deletes an objective. Requires a key with scope WRITE. @throws NotFound and ManagedByFile. */
-export async function deleteObjective(ctx: Context, id: string): Promise<Objective> {
+export async function deleteObjective(ctx: EditContext, id: string): Promise<Objective> {
   const organizationId = requireScope(ctx, 'WRITE')
   return change(ctx, organizationId, async (tx) => {
     const { service, ...objective } = await ownObjective(tx, organizationId, id)

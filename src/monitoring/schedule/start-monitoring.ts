@@ -8,6 +8,7 @@ import type { Metrics } from '../../core/telemetry/metrics.ts'
 import { MINUTE, SECOND } from '../../core/time.ts'
 import type { DatabaseHandle } from '../../database/client.ts'
 import type { Agenda } from '../../database/lease/agenda.ts'
+import type { ChangeContext } from '../../event-log/change.ts'
 import { listenToLogs } from '../../event-log/event.ts'
 import type { PrismaClient } from '../../generated/prisma/client.ts'
 import type { Configuration } from '../monitor/options.ts'
@@ -59,7 +60,7 @@ export interface Monitoring {
  */
 export async function startMonitoring(options: {
   /** The context of the system. */
-  readonly ctx: Context & { readonly db: PrismaClient }
+  readonly ctx: ChangeContext & { readonly db: PrismaClient }
   readonly database: DatabaseHandle
   readonly seal: SecretBox
   readonly tools: ProbeTools
@@ -140,7 +141,7 @@ const IDLE_INTERVAL_MS = MINUTE
  * Reconciles staleness periodically. Completes the first run before returning, so that new results cannot hide
  * staleness.
  */
-async function startStalenessJob(ctx: Context): Promise<PollLoop> {
+async function startStalenessJob(ctx: ChangeContext): Promise<PollLoop> {
   const failed = 'monitoring: could not reconcile staleness; retrying'
   await reconcileStaleness(ctx).catch((error: unknown) => ctx.log.error({ err: error }, failed))
   let isFirst = true

@@ -1,5 +1,6 @@
 import { ofLiveOrganization, withTier } from '../../account/views.ts'
 import type { Context } from '../../core/context.ts'
+import type { ChangeContext } from '../../event-log/change.ts'
 import { change } from '../../event-log/change.ts'
 import type { NewEvent } from '../../event-log/event.ts'
 import type { Monitor, Watch } from '../../generated/prisma/client.ts'
@@ -39,7 +40,7 @@ import {
  * parents due, because a monitor that depends on them fails.
  */
 export async function reconcileMonitors(
-  ctx: Context,
+  ctx: ChangeContext,
   organizationId: string,
   ids: readonly string[],
 ): Promise<boolean> {

@@ -1,6 +1,7 @@
 import { notDeleted } from '../../account/not-deleted.ts'
 import type { Context } from '../../core/context.ts'
 import { MINUTE } from '../../core/time.ts'
+import type { ChangeContext } from '../../event-log/change.ts'
 import { hasLiveRegion } from '../watch/live-region.ts'
 import { MAX_HOLD_MS } from './dependency.ts'
 import { reconcileMonitors } from './reconcile-monitors.ts'
@@ -12,7 +13,7 @@ const MAX_BATCH = 50
  * Reconciles monitors that became stale or known. Every process runs it, so that the loss of all workers is noticed.
  * Returns whether there are active monitors.
  */
-export async function reconcileStaleness(ctx: Context): Promise<boolean> {
+export async function reconcileStaleness(ctx: ChangeContext): Promise<boolean> {
   if (!(await hasActiveMonitor(ctx))) return false
   for (const [organizationId, ids] of await readChanged(ctx)) {
     for (let index = 0; index < ids.length; index += MAX_BATCH) {

@@ -3,6 +3,7 @@ import { requireScope } from '../../core/access.ts'
 import type { Context, Database } from '../../core/context.ts'
 import { DAY } from '../../core/time.ts'
 import { cappedText, lineText, validate } from '../../core/validation.ts'
+import type { ChangeContext } from '../../event-log/change.ts'
 import { change } from '../../event-log/change.ts'
 
 /** The checks of a service by another tool on a UTC day. They are shown separately and never part of our figures. */
@@ -68,7 +69,7 @@ export interface ImportedHistoryResult {
  * @param input with `dryRun`, the function only returns the outcomes.
  * @throws Invalid.
  */
-export async function importHistories(ctx: Context, input: unknown): Promise<ImportedHistoryResult[]> {
+export async function importHistories(ctx: ChangeContext, input: unknown): Promise<ImportedHistoryResult[]> {
   const organizationId = requireScope(ctx, 'ADMIN')
   const { source, histories, dryRun } = validate(importInput, input)
   if (dryRun) return (await compare(ctx, organizationId, source, histories)).map(({ result }) => result)

@@ -6,6 +6,7 @@ import type { Context, Database } from '../../core/context.ts'
 import { DAY } from '../../core/time.ts'
 import { dayIn, daysUpTo, startOfDay } from '../../core/time-zone.ts'
 import { invalid } from '../../core/validation.ts'
+import type { ChangeContext } from '../../event-log/change.ts'
 import { change } from '../../event-log/change.ts'
 import type { Organization } from '../../generated/prisma/client.ts'
 import { Prisma } from '../../generated/prisma/client.ts'
@@ -171,7 +172,7 @@ const PER_TRANSACTION = 50
  * example an outage that started on that day, deletes this and all following closed days under the same lock. Safe to
  * run in several processes. Returns whether there may be more days to close.
  */
-export async function closeDays(ctx: Context): Promise<boolean> {
+export async function closeDays(ctx: ChangeContext): Promise<boolean> {
   const zones = await ctx.db.$queryRaw<{ timeZone: string }[]>`
     SELECT DISTINCT o."timeZone" FROM ${organizations} AS o
     WHERE EXISTS (SELECT 1 FROM "Monitor" m WHERE m."organizationId" = o.id)`

@@ -3,9 +3,9 @@ import { ChannelKind, DeliveryStatus } from '../../generated/prisma/enums.ts'
 import { connectionOf, nodeQuery, pageArgs } from '../../graphql/list/connection.ts'
 import { filterTag, listCosts, NAME_SEARCH_COST } from '../../graphql/list/filter.ts'
 import { orderOf, pageOf } from '../../graphql/list/keyset.ts'
-import { builder } from '../../graphql/schema/builder.ts'
 import { deliveriesMatching } from '../delivery/list-filter.ts'
 import { subscribersMatching } from '../subscriber/list-filter.ts'
+import { builder } from './builder.ts'
 import { SubscriberState } from './enums.ts'
 
 const SubscriberFilter = builder.inputType('SubscriberFilter', {

@@ -2,10 +2,10 @@ import { Conflict, NotFound } from '../../core/errors.ts'
 import { ChannelKind, DeliveryStatus } from '../../generated/prisma/enums.ts'
 import { costs, text } from '../../graphql/document/cost.ts'
 import { readTogether } from '../../graphql/execution/loader.ts'
-import { builder } from '../../graphql/schema/builder.ts'
 import { redeliver } from '../delivery/delivery.ts'
 import type { Attempt } from '../queue/attempt.ts'
 import { readAttempts } from '../queue/attempt.ts'
+import { builder } from './builder.ts'
 
 const MOST_ATTEMPTS = 50
 

@@ -1,4 +1,3 @@
-import './context.ts'
 import './enums.ts'
 import './subscriber.ts'
 import './delivery.ts'

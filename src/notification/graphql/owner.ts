@@ -1,8 +1,6 @@
 import { Invalid, NotFound, RateLimited, TierLimitReached } from '../../core/errors.ts'
 import { Topic } from '../../generated/prisma/enums.ts'
 import { costs } from '../../graphql/document/cost.ts'
-import { builder } from '../../graphql/schema/builder.ts'
-import { bulkMutationOfIds } from '../../graphql/schema/bulk.ts'
 import { deletionPayload } from '../../graphql/schema/deletion-payload.ts'
 import { describedValues } from '../../graphql/schema/descriptions.ts'
 import { liftSuppression } from '../mail/suppression.ts'
@@ -10,6 +8,7 @@ import { reportBounce } from '../subscriber/bounce.ts'
 import { deleteSubscriber } from '../subscriber/subscriber.ts'
 import type { ImportResult, SkippedAddress } from '../subscriber/subscriber-import.ts'
 import { importSubscribers } from '../subscriber/subscriber-import.ts'
+import { builder, bulkMutationOfIds } from './builder.ts'
 
 const DeleteSubscriberPayload = deletionPayload('Subscriber')
 

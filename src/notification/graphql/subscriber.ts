@@ -1,11 +1,11 @@
 import { canReadOrganization, hasScope } from '../../core/access.ts'
 import { ChannelKind, StopReason, Topic } from '../../generated/prisma/enums.ts'
 import { rows } from '../../graphql/document/cost.ts'
-import { builder } from '../../graphql/schema/builder.ts'
 import { Language, languages } from '../../language/catalogue.ts'
 import { MAX_SERVICES } from '../../status/ownership.ts'
 import { subscriberState } from '../subscriber/list-filter.ts'
 import { secretsOf } from '../subscriber/token.ts'
+import { builder } from './builder.ts'
 import { SubscriberState } from './enums.ts'
 
 /** The scope of the holder of a subscriber's token. */

@@ -2,7 +2,6 @@ import { Conflict, Invalid, LimitExceeded, NotFound, RateLimited, TierLimitReach
 import { withIdempotencyKey } from '../../core/idempotency.ts'
 import type { Subscriber as SubscriberRow } from '../../generated/prisma/client.ts'
 import { Topic } from '../../generated/prisma/enums.ts'
-import { builder } from '../../graphql/schema/builder.ts'
 import { withChoice } from '../../graphql/schema/choice.ts'
 import { IDEMPOTENCY_KEY } from '../../graphql/schema/idempotent-mutation.ts'
 import { Language } from '../../language/catalogue.ts'
@@ -15,6 +14,7 @@ import {
   unsubscribe,
   updateSubscription,
 } from '../subscriber/subscriber.ts'
+import { builder } from './builder.ts'
 import { HOLDER, Subscriber } from './subscriber.ts'
 
 const TelegramInput = builder.inputType('TelegramInput', {

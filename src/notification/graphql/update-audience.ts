@@ -1,10 +1,10 @@
 import { ChannelKind } from '../../generated/prisma/enums.ts'
 import { costs } from '../../graphql/document/cost.ts'
 import { batchPerOperation } from '../../graphql/execution/loader.ts'
-import { builder } from '../../graphql/schema/builder.ts'
 import { ownerOnly } from '../../graphql/schema/owner-only.ts'
 import type { UpdateAudience as Audience } from '../delivery/update-audience.ts'
 import { readUpdateAudiences } from '../delivery/update-audience.ts'
+import { builder } from './builder.ts'
 
 const UpdateAudience = builder.objectRef<Audience>('UpdateAudience').implement({
   description: 'How many subscribers of one channel were notified of an incident update.',

@@ -8,6 +8,7 @@ import { readOrganization } from '../../account/organization/organization-querie
 import { shownLogo } from '../../account/page/logo.ts'
 import type { Page } from '../../account/page/page.ts'
 import { readPage } from '../../account/page/page.ts'
+import type { PageFinder } from '../../account/page/page-guard.ts'
 import { pageLookupOf, pagesNamed } from '../../account/page/page-guard.ts'
 import { slugText } from '../../account/page/page-settings.ts'
 import { DomainError, Invalid, LimitExceeded, NotFound, RateLimited, TierLimitReached } from '../../core/errors.ts'
@@ -220,7 +221,7 @@ async function showForm(
 }
 
 /** Returns what sites can show of a page; null if it is private. */
-async function siteOf(ctx: NotificationContext, site: Site, page: Page, language: Language) {
+async function siteOf(ctx: NotificationContext & PageFinder, site: Site, page: Page, language: Language) {
   const [guarded] = await pagesNamed(ctx, { pageId: page.id })
   if (guarded?.kind !== 'PUBLIC') return null
   const url = (path: string) =>
@@ -298,7 +299,11 @@ function problemIn(error: DomainError, { subscribe, subscription }: Catalogue): 
 }
 
 /** Reads the page of a form by the slug in its path or by the custom domain. @throws NotFound. */
-async function requestedPage(c: HttpContext, ctx: NotificationContext, site: Pick<Site, 'baseUrl'>): Promise<Page> {
+async function requestedPage(
+  c: HttpContext,
+  ctx: NotificationContext & PageFinder,
+  site: Pick<Site, 'baseUrl'>,
+): Promise<Page> {
   const { db } = ctx
   const slug = c.req.param('slug')
   const hosted = slug === undefined ? await pageOnHost(pageLookupOf(ctx), site, hostNameOf(c.req.header('host'))) : null

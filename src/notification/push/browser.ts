@@ -9,6 +9,7 @@ import { Conflict, NotFound, RateLimited } from '../../core/errors.ts'
 import { isIdOf, newId } from '../../core/id.ts'
 import { HOUR } from '../../core/time.ts'
 import { cappedText, validate } from '../../core/validation.ts'
+import type { ChangeContext } from '../../event-log/change.ts'
 import type { PushBrowser } from '../../generated/prisma/client.ts'
 import { thirdParty } from '../../network/destination.ts'
 import type { Outbound } from '../../network/outbound/outbound.ts'
@@ -86,7 +87,7 @@ const endpointOf = (allowsPrivate: boolean) =>
  * @throws Invalid.
  * @throws Conflict for more than ten browsers.
  */
-export async function addBrowser(ctx: PushContext, input: unknown): Promise<void> {
+export async function addBrowser(ctx: PushContext & ChangeContext, input: unknown): Promise<void> {
   const { userId, sessionId } = requireUser(ctx)
   const keys = validate(keysInput, input)
   // A browser is that of a person, who can be in many organizations.
@@ -113,7 +114,7 @@ export async function addBrowser(ctx: PushContext, input: unknown): Promise<void
  * Updates the subscription of the caller's session after the browser or its push service has replaced it.
  * @throws NotFound if the session has none, because the person has turned notifications off.
  */
-export async function renewBrowser(ctx: PushContext, input: unknown): Promise<void> {
+export async function renewBrowser(ctx: PushContext & ChangeContext, input: unknown): Promise<void> {
   const { sessionId } = requireUser(ctx)
   const before = await ctx.db.pushBrowser.findFirst({ where: { sessionId }, select: { id: true } })
   if (before === null) throw new NotFound('Browser not found.')

@@ -4,6 +4,7 @@ import type { Context } from '../../core/context.ts'
 import { hashSecret } from '../../core/hash-secret.ts'
 import { issueMessage } from '../../core/issue-message.ts'
 import { exactlyOne, invalid } from '../../core/validation.ts'
+import type { ChangeContext } from '../../event-log/change.ts'
 import type { ChannelKind } from '../../generated/prisma/enums.ts'
 import type { Address } from '../channel/channel.ts'
 import { channels } from '../channels.ts'
@@ -72,7 +73,7 @@ export function addressHash(channel: ChannelKind, text: string): string {
  * @throws Invalid for a webhook at a private address.
  */
 export async function requireReachableAddress(
-  ctx: Context,
+  ctx: ChangeContext,
   { channel, text }: ParsedAddress,
   organizationId: string | null,
 ): Promise<void> {

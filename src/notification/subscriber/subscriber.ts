@@ -7,6 +7,7 @@ import { Conflict, NotFound, TierLimitReached } from '../../core/errors.ts'
 import { hashSecret } from '../../core/hash-secret.ts'
 import { DAY } from '../../core/time.ts'
 import { validate } from '../../core/validation.ts'
+import type { ChangeContext } from '../../event-log/change.ts'
 import { change } from '../../event-log/change.ts'
 import type { Organization, Prisma, Subscriber } from '../../generated/prisma/client.ts'
 import type { StopReason } from '../../generated/prisma/enums.ts'
@@ -72,7 +73,7 @@ export function isConfirmable(
  * @throws NotFound, also after the confirmation window.
  * @throws TierLimitReached if the page is at its subscriber limit.
  */
-export async function confirmSubscription(ctx: SuppressionContext, token: string): Promise<Subscriber> {
+export async function confirmSubscription(ctx: SuppressionContext & ChangeContext, token: string): Promise<Subscriber> {
   const { organizationId } = await subscriberByToken(ctx, token)
   return change(ctx, organizationId, async (tx) => {
     const subscriber = await subscriberByToken(tx, token)
@@ -81,7 +82,7 @@ export async function confirmSubscription(ctx: SuppressionContext, token: string
       throw new NotFound('This confirmation link has expired. Please subscribe again.')
     const organization = await readOrganization(tx, organizationId)
     await requireSubscriberCapacity(tx, organization, 1)
-    await liftByConfirmation({ ...tx, seal: ctx.seal }, subscriber)
+    await liftByConfirmation(tx, subscriber)
     return [await activate(tx, organization, subscriber.id)]
   })
 }
@@ -92,7 +93,7 @@ const subscriptionUpdate = z.object({ token: z.string(), ...preferenceFields, ..
  * Replaces the preferences of a subscriber by its token. Without a language, the language stays unchanged.
  * @throws Invalid, and NotFound for an unknown token or service.
  */
-export async function updateSubscription(ctx: Context, input: unknown): Promise<Subscriber> {
+export async function updateSubscription(ctx: ChangeContext, input: unknown): Promise<Subscriber> {
   const { token, language, ...chosen } = validate(subscriptionUpdate, input)
   const preferences = readPreferences(chosen)
   const { organizationId } = await subscriberByToken(ctx, token)
@@ -114,10 +115,10 @@ export async function updateSubscription(ctx: Context, input: unknown): Promise<
  * organization cannot subscribe the address again, even after it deletes the subscriber.
  * @throws NotFound for an unknown token.
  */
-export async function unsubscribe(ctx: SuppressionContext, token: string): Promise<Subscriber> {
+export async function unsubscribe(ctx: SuppressionContext & ChangeContext, token: string): Promise<Subscriber> {
   const { id, organizationId } = await subscriberByToken(ctx, token)
   return change(ctx, organizationId, async (tx) => {
-    await stopSubscribers({ ...tx, seal: ctx.seal }, [id], 'UNSUBSCRIBED')
+    await stopSubscribers(tx, [id], 'UNSUBSCRIBED')
     return [await subscriberByToken(tx, token)]
   })
 }
@@ -178,13 +179,13 @@ export async function rotateWebhookSecret(
  * or complained. Requires a key with scope WRITE.
  * @throws NotFound.
  */
-export async function deleteSubscriber(ctx: SuppressionContext, id: string): Promise<Subscriber> {
+export async function deleteSubscriber(ctx: SuppressionContext & ChangeContext, id: string): Promise<Subscriber> {
   const organizationId = requireScope(ctx, 'WRITE')
   return change(ctx, organizationId, async (tx) => {
     const subscriber = await findOwned('Subscriber', id, (known) =>
       tx.db.subscriber.findUnique({ where: { id: known, organizationId } }),
     )
-    await suppress({ ...tx, seal: ctx.seal }, [subscriber])
+    await suppress(tx, [subscriber])
     await tx.db.subscriber.delete({ where: { id } })
     // Without the address, because the log outlives the subscriber.
     return [subscriber, { kind: 'SUBSCRIBER_DELETED', subjectId: id, subjectName: subscriber.channel }]

@@ -6,7 +6,6 @@ import type { Session, User as UserRow } from '../../generated/prisma/client.ts'
 import { Role } from '../../generated/prisma/enums.ts'
 import { costs, STATEMENT_COST } from '../../graphql/document/cost.ts'
 import { readTogether } from '../../graphql/execution/loader.ts'
-import { builder } from '../../graphql/schema/builder.ts'
 import { describedValues } from '../../graphql/schema/descriptions.ts'
 import { INVITATION_PATH, invitationsOf, invite, revokeInvitation } from '../invitation.ts'
 import type { Member as MemberRow } from '../membership.ts'
@@ -15,6 +14,7 @@ import { roleDescriptions } from '../role.ts'
 import { MAX_SESSIONS, requireUser, revokeSession, sessionsOf } from '../session.ts'
 import { createResetLink } from '../sign-in/password-reset.ts'
 import { findPerson } from '../user.ts'
+import { builder } from './builder.ts'
 
 builder.enumType(Role, {
   name: 'Role',

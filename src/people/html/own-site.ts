@@ -1,7 +1,7 @@
 import type { Context as HttpContext } from 'hono'
 import { pageOnHost } from '../../account/custom-domain/hosted-page.ts'
+import type { PageFinder } from '../../account/page/page-guard.ts'
 import { pageLookupOf } from '../../account/page/page-guard.ts'
-import type { Context } from '../../core/context.ts'
 import { Forbidden, NotFound } from '../../core/errors.ts'
 import { hostNameOf } from '../../http/request/host-header.ts'
 import { nodeRequest } from '../../http/request/node-request.ts'
@@ -19,11 +19,7 @@ export interface OwnSite {
  * Returns where to redirect; null: the request may continue.
  * @throws NotFound on a custom domain. @throws Forbidden for a form of another site.
  */
-export async function guardOwnPage(
-  c: HttpContext,
-  ctx: Pick<Context, 'db' | 'pageGuard'>,
-  site: OwnSite,
-): Promise<Response | null> {
+export async function guardOwnPage(c: HttpContext, ctx: PageFinder, site: OwnSite): Promise<Response | null> {
   const isSafe = c.req.method === 'GET' || c.req.method === 'HEAD'
   if (!isSafe && !isOwnOrigin(nodeRequest(c), true)) {
     throw new Forbidden('FORBIDDEN', 'Submit this form from the page itself.')

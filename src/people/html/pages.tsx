@@ -1,6 +1,7 @@
 import type { Context as HttpContext } from 'hono'
 import { Hono } from 'hono'
 import type { Child } from 'hono/jsx'
+import type { PageFinder } from '../../account/page/page-guard.ts'
 import { yieldAfterTimeSlice } from '../../core/concurrency/time-slice.ts'
 import {
   DomainError,
@@ -66,7 +67,7 @@ export interface Pages {
   /** Sets the cookie of a new session. */
   changeSession(c: HttpContext, ctx: PeopleContext, token: string): Promise<void>
   /** Redirects to where the person came from, or sends the page that submits the form held in the page or for the browser. */
-  continueTo(c: HttpContext, ctx: PeopleContext, next: Continuation): Promise<Response>
+  continueTo(c: HttpContext, ctx: PeopleContext & PageFinder, next: Continuation): Promise<Response>
 }
 
 /** Creates the functions that add pages. */

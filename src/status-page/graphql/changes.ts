@@ -3,8 +3,6 @@ import { encodeCursor } from '../../event-log/event.ts'
 import type { Gap } from '../../event-log/tail.ts'
 import type { Event } from '../../generated/prisma/client.ts'
 import { costs, STATEMENT_COST, text } from '../../graphql/document/cost.ts'
-import type { GraphContext } from '../../graphql/schema/builder.ts'
-import { builder } from '../../graphql/schema/builder.ts'
 import { BROADCAST } from '../../graphql/subscription/shared-execution.ts'
 import { hostNameOf } from '../../http/request/host-header.ts'
 import type { Language } from '../../language/catalogue.ts'
@@ -14,6 +12,8 @@ import { followOverview, overviewPatch } from '../html/rendered-page.tsx'
 import type { PageAddress } from '../page-address.ts'
 import { inLanguage, pageAddressOf, pageAddressOfHost } from '../page-address.ts'
 import type { PagePatch } from '../page-cache.ts'
+import type { StatusPageNeeds } from './builder.ts'
+import { builder } from './builder.ts'
 
 /** The address of an open page. */
 interface OpenPage {
@@ -100,7 +100,11 @@ builder.subscriptionField('statusPageChanges', (t) =>
   }),
 )
 
-async function patchAt(ctx: GraphContext, page: OpenPage, { seq, organizationId }: Event): Promise<PagePatch | null> {
+async function patchAt(
+  ctx: StatusPageNeeds,
+  page: OpenPage,
+  { seq, organizationId }: Event,
+): Promise<PagePatch | null> {
   const address = await addressOf(ctx, page)
   return address && overviewPatch(ctx.pages, address, { seq, organizationId })
 }
@@ -109,7 +113,7 @@ async function patchAt(ctx: GraphContext, page: OpenPage, { seq, organizationId 
  * Returns null for a host that is not a custom domain.
  * @throws Unauthenticated when the page there is private to the caller.
  */
-async function addressOf(ctx: GraphContext, { slug, host, language }: OpenPage): Promise<PageAddress | null> {
+async function addressOf(ctx: StatusPageNeeds, { slug, host, language }: OpenPage): Promise<PageAddress | null> {
   const { pages } = ctx
   const address = host === null ? pageAddressOf(slug, pages) : await pageAddressOfHost(hostNameOf(host), pages)
   if (address !== null) await requirePage(ctx, address.host === null ? { slug } : { pageId: address.owner })

@@ -1,2 +1,1 @@
-import './context.ts'
 import './changes.ts'

@@ -3,10 +3,10 @@ import { challengeOf, domainOfPage, removeDomain, requestDomain } from '../../ac
 import { Conflict, Invalid, NotFound } from '../../core/errors.ts'
 import type { CustomDomain } from '../../generated/prisma/client.ts'
 import { DomainState } from '../../generated/prisma/enums.ts'
-import { builder } from '../../graphql/schema/builder.ts'
 import { describedValues } from '../../graphql/schema/descriptions.ts'
 import { ownerOnly } from '../../graphql/schema/owner-only.ts'
 import { PAGE_VERSION, VERSION_READ } from '../../graphql/schema/version.ts'
+import { builder } from './builder.ts'
 import { StatusPage } from './page.ts'
 
 builder.enumType(DomainState, {

@@ -1,9 +1,9 @@
 import { MAX_EMBED_ORIGINS, updatePageEmbedding } from '../../account/page/embedding.ts'
 import { Conflict, Invalid, NotFound } from '../../core/errors.ts'
 import { costs } from '../../graphql/document/cost.ts'
-import { builder } from '../../graphql/schema/builder.ts'
 import { ownerOnly } from '../../graphql/schema/owner-only.ts'
 import { PAGE_VERSION, VERSION_READ } from '../../graphql/schema/version.ts'
+import { builder } from './builder.ts'
 import { StatusPage } from './page.ts'
 
 builder.objectFields(StatusPage, (t) => ({

@@ -7,9 +7,9 @@ import {
   MaintenanceStatus,
   ServiceStatus,
 } from '../../generated/prisma/enums.ts'
-import { builder } from '../../graphql/schema/builder.ts'
 import { describedValues } from '../../graphql/schema/descriptions.ts'
 import type { Indicator } from '../service/shown-status.ts'
+import { builder } from './builder.ts'
 
 builder.enumType(ServiceStatus, {
   name: 'ServiceStatus',

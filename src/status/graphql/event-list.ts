@@ -12,7 +12,7 @@ import type { Direction, Order, Page, PageArgs } from '../../graphql/list/keyset
 import { orderOf, pageOf } from '../../graphql/list/keyset.ts'
 import { orderInput } from '../../graphql/list/order.ts'
 import type { GraphContext } from '../../graphql/schema/builder.ts'
-import { builder } from '../../graphql/schema/builder.ts'
+import { builder } from './builder.ts'
 
 /** The filter of the audit trail. */
 export const EventFilter = builder.inputType('EventFilter', {

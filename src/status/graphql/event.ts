@@ -2,7 +2,7 @@ import { recordedActorName } from '../../account/actor-name.ts'
 import { encodeCursor } from '../../event-log/event.ts'
 import { ActorKind, EventKind } from '../../generated/prisma/enums.ts'
 import { readTogether } from '../../graphql/execution/loader.ts'
-import { builder } from '../../graphql/schema/builder.ts'
+import { builder } from './builder.ts'
 
 /** An event in the audit trail. */
 export const AuditEvent = builder.prismaObject('Event', {

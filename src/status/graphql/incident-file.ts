@@ -1,13 +1,13 @@
 import { NotFound } from '../../core/errors.ts'
 import { rows } from '../../graphql/document/cost.ts'
 import { batchPerOperation } from '../../graphql/execution/loader.ts'
-import { builder } from '../../graphql/schema/builder.ts'
 import { deletionPayload } from '../../graphql/schema/deletion-payload.ts'
 import { ownerOnly } from '../../graphql/schema/owner-only.ts'
 import { filePath } from '../incident/file-path.ts'
 import type { FileInfo } from '../incident/file-store.ts'
 import { MAX_FILES, MAX_INCIDENT_FILES, readFiles, readUpdateFiles } from '../incident/file-store.ts'
 import { deleteIncidentFile } from '../incident/incident-file.ts'
+import { builder } from './builder.ts'
 import { IncidentNote } from './incident-work.ts'
 
 const IncidentFile = builder.objectRef<FileInfo>('IncidentFile').implement({

@@ -9,9 +9,9 @@ import type { Page, PageArgs } from '../../graphql/list/keyset.ts'
 import { orderOf, pageOf } from '../../graphql/list/keyset.ts'
 import { orderInput } from '../../graphql/list/order.ts'
 import type { GraphContext } from '../../graphql/schema/builder.ts'
-import { builder } from '../../graphql/schema/builder.ts'
 import { maintenancesMatching } from '../list-conditions.ts'
 import { timelineSearch } from '../search.ts'
+import { builder } from './builder.ts'
 
 /** The filter of all maintenance lists. */
 export const MaintenanceFilter = builder.inputType('MaintenanceFilter', {

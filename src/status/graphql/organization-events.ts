@@ -5,7 +5,7 @@ import type { Gap } from '../../event-log/tail.ts'
 import { startPosition } from '../../event-log/tail.ts'
 import type { Event } from '../../generated/prisma/client.ts'
 import { costs } from '../../graphql/document/cost.ts'
-import { builder } from '../../graphql/schema/builder.ts'
+import { builder } from './builder.ts'
 import { AuditEvent } from './event.ts'
 
 const OrganizationEvent = builder.objectRef<Event | Gap>('OrganizationEvent').implement({

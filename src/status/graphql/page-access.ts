@@ -3,7 +3,6 @@ import { Conflict, Invalid, NotFound } from '../../core/errors.ts'
 import type { PageToken } from '../../generated/prisma/client.ts'
 import { PageAccessKind } from '../../generated/prisma/enums.ts'
 import { costs, STATEMENT_COST } from '../../graphql/document/cost.ts'
-import { builder } from '../../graphql/schema/builder.ts'
 import { describedValues } from '../../graphql/schema/descriptions.ts'
 import { ownerOnly } from '../../graphql/schema/owner-only.ts'
 import { PAGE_VERSION, VERSION_READ } from '../../graphql/schema/version.ts'
@@ -18,6 +17,7 @@ import {
   revokePageToken,
   updatePageAccess,
 } from '../../people/page-access.ts'
+import { builder } from './builder.ts'
 import { StatusPage } from './page.ts'
 
 builder.enumType(PageAccessKind, {

@@ -1,10 +1,10 @@
 import { Conflict, Invalid, ManagedByFile, NotFound, TierLimitReached } from '../../core/errors.ts'
 import { UptimeSource } from '../../generated/prisma/enums.ts'
-import { builder } from '../../graphql/schema/builder.ts'
 import { PageLinkInput } from '../../graphql/schema/page-link-input.ts'
 import { VERSION_READ } from '../../graphql/schema/version.ts'
 import type { DeletedPage } from '../page/page.ts'
 import { createPage, deletePage, updatePage } from '../page/page.ts'
+import { builder } from './builder.ts'
 import { StatusPage } from './page.ts'
 import { PageAccessInput } from './page-access.ts'
 

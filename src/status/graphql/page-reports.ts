@@ -1,7 +1,7 @@
 import { updatePageReports } from '../../account/page/page-reports.ts'
 import { Conflict, Invalid, NotFound } from '../../core/errors.ts'
-import { builder } from '../../graphql/schema/builder.ts'
 import { PAGE_VERSION, VERSION_READ } from '../../graphql/schema/version.ts'
+import { builder } from './builder.ts'
 import { StatusPage } from './page.ts'
 
 builder.objectFields(StatusPage, (t) => ({

@@ -11,7 +11,6 @@ import { costs, rows, STATEMENT_COST, text } from '../../graphql/document/cost.t
 import { CACHEABLE, cacheable } from '../../graphql/execution/cacheable.ts'
 import { batchPerOperation } from '../../graphql/execution/loader.ts'
 import type { GraphContext } from '../../graphql/schema/builder.ts'
-import { builder } from '../../graphql/schema/builder.ts'
 import { ownerOnly } from '../../graphql/schema/owner-only.ts'
 import { VERSION } from '../../graphql/schema/version.ts'
 import { Language } from '../../language/catalogue.ts'
@@ -19,6 +18,7 @@ import { offeredLanguages } from '../../language/choice.ts'
 import { MAX_SERVICES } from '../ownership.ts'
 import { readPageStatuses } from '../page/page-status.ts'
 import type { PageStatus } from '../service/shown-status.ts'
+import { builder } from './builder.ts'
 import { StatusIndicator } from './enums.ts'
 
 const PageLinkRef = builder.objectRef<PageLink>('PageLink').implement({

@@ -2,7 +2,6 @@ import { Conflict, Invalid, ManagedByFile, NotFound, TierLimitReached } from '..
 import type { ServiceGroup as ServiceGroupRow } from '../../generated/prisma/client.ts'
 import { rows, text } from '../../graphql/document/cost.ts'
 import { cacheable } from '../../graphql/execution/cacheable.ts'
-import { builder } from '../../graphql/schema/builder.ts'
 import { deletionPayload } from '../../graphql/schema/deletion-payload.ts'
 import { createRowResolver, IDEMPOTENCY_KEY } from '../../graphql/schema/idempotent-mutation.ts'
 import { ownerOnly } from '../../graphql/schema/owner-only.ts'
@@ -15,6 +14,7 @@ import {
   updateServiceGroup,
 } from '../service/service-group.ts'
 import { readGroupOrder } from '../service/service-queries.ts'
+import { builder } from './builder.ts'
 import { inPageOrder, pagePositionLoader } from './connections.ts'
 
 const positionOf = pagePositionLoader(readGroupOrder)

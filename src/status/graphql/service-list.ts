@@ -10,9 +10,9 @@ import type { Page, PageArgs } from '../../graphql/list/keyset.ts'
 import { orderOf, pageOf, pageOfPositions } from '../../graphql/list/keyset.ts'
 import { nameKey, orderInput } from '../../graphql/list/order.ts'
 import type { GraphContext } from '../../graphql/schema/builder.ts'
-import { builder } from '../../graphql/schema/builder.ts'
 import { readShownStatuses } from '../service/service-queries.ts'
 import { severityOf } from '../service/service-status.ts'
+import { builder } from './builder.ts'
 
 export const ServiceFilter = builder.inputType('ServiceFilter', {
   description: 'Conditions. Items must match all of them.',

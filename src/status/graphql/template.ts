@@ -1,7 +1,6 @@
 import { Conflict, Invalid, ManagedByFile, NotFound } from '../../core/errors.ts'
 import { IncidentImpact, IncidentStatus, ServiceStatus, TemplateKind } from '../../generated/prisma/enums.ts'
 import { costs, rows, text } from '../../graphql/document/cost.ts'
-import { builder } from '../../graphql/schema/builder.ts'
 import { deletionPayload } from '../../graphql/schema/deletion-payload.ts'
 import { describedValues } from '../../graphql/schema/descriptions.ts'
 import { VERSION, VERSION_READ } from '../../graphql/schema/version.ts'
@@ -19,6 +18,7 @@ import {
 import { placeholders } from '../template/template-text.ts'
 import { MAX_MESSAGE_LENGTH } from '../timeline/timeline-limits.ts'
 import { bothIn } from '../timeline/translations.ts'
+import { builder } from './builder.ts'
 import { IncidentServiceInput } from './incident.ts'
 import { messagesCost, TemplateTranslation, translationsField } from './translation.ts'
 

@@ -2,9 +2,9 @@ import type { StoredMessages } from '../../core/markdown/markdown-rendering.ts'
 import type { Prisma } from '../../generated/prisma/client.ts'
 import { costs } from '../../graphql/document/cost.ts'
 import { cacheable } from '../../graphql/execution/cacheable.ts'
-import { builder } from '../../graphql/schema/builder.ts'
 import { Language, languages } from '../../language/catalogue.ts'
 import { MAX_TRANSLATED_LENGTH, storedTexts } from '../timeline/translations.ts'
+import { builder } from './builder.ts'
 
 /** A text in another language. */
 interface Translated {

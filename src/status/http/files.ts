@@ -5,6 +5,7 @@ import { requireScope } from '../../core/access.ts'
 import type { Context } from '../../core/context.ts'
 import { NotFound, Unavailable } from '../../core/errors.ts'
 import { invalid } from '../../core/validation.ts'
+import type { ChangeContext } from '../../event-log/change.ts'
 import { readForm } from '../../http/page/form.tsx'
 import { tryUpload } from '../../http/request/large-uploads.ts'
 import { nodeRequest } from '../../http/request/node-request.ts'
@@ -22,7 +23,7 @@ const MAX_FORM_BYTES = MAX_FILE_BYTES + 16 * 1024
 export interface FileRouteOptions {
   readonly site: { readonly baseUrl: string }
   /** @throws Unauthenticated when the credential in the headers is invalid. */
-  contextOf(c: HttpContext): Promise<Context>
+  contextOf(c: HttpContext): Promise<ChangeContext>
   visitorOf(c: HttpContext): Context
 }
 
@@ -66,7 +67,7 @@ export function fileRoutes({ site, contextOf, visitorOf }: FileRouteOptions): Ho
   return app
 }
 
-async function upload(c: HttpContext, ctx: Context): Promise<FileInfo> {
+async function upload(c: HttpContext, ctx: ChangeContext): Promise<FileInfo> {
   const type = nodeRequest(c).headers['content-type'] ?? ''
   if (!type.startsWith('multipart/form-data'))
     throw new HTTPException(415, { message: 'Send the file as multipart/form-data, in the field file.' })

@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { requireScope } from '../../core/access.ts'
-import type { Context } from '../../core/context.ts'
 import { hasChanges, requireVersion, versionInput } from '../../core/optimistic-lock.ts'
 import { validate } from '../../core/validation.ts'
+import type { ChangeContext } from '../../event-log/change.ts'
 import { change } from '../../event-log/change.ts'
 import type { Incident } from '../../generated/prisma/client.ts'
 import { IncidentImpact } from '../../generated/prisma/enums.ts'
@@ -30,7 +30,7 @@ const incidentEdit = z.object({
  * Updates the given fields of an incident; `services` replaces all affected services. Requires a key with scope WRITE.
  * @throws Invalid, NotFound, and Conflict if the incident is newer than the given version.
  */
-export async function updateIncident(ctx: Context, input: unknown): Promise<Incident> {
+export async function updateIncident(ctx: ChangeContext, input: unknown): Promise<Incident> {
   const organizationId = requireScope(ctx, 'WRITE')
   const { id, version, services, startedAt, resolvedAt, translations, ...given } = validate(incidentEdit, input)
   requireDistinct((services ?? []).map(serviceIdOf), (index) => ['services', index, 'serviceId'])
@@ -66,7 +66,7 @@ function timesAfter(
 }
 
 /** Deletes an incident with its timeline and returns it. Requires a key with scope WRITE. @throws NotFound. */
-export async function deleteIncident(ctx: Context, id: string): Promise<Incident> {
+export async function deleteIncident(ctx: ChangeContext, id: string): Promise<Incident> {
   const organizationId = requireScope(ctx, 'WRITE')
   return change(ctx, organizationId, async (tx) => {
     const incident = await findIncident(tx, organizationId, id)

@@ -3,7 +3,7 @@ import { requireScope } from '../../core/access.ts'
 import type { Context } from '../../core/context.ts'
 import { NotFound } from '../../core/errors.ts'
 import { atMostOne, validate } from '../../core/validation.ts'
-import type { ChangeResult } from '../../event-log/change.ts'
+import type { ChangeContext, ChangeResult } from '../../event-log/change.ts'
 import { change } from '../../event-log/change.ts'
 import type { Incident } from '../../generated/prisma/client.ts'
 import type { FileInfo, PlacedFile } from './file-store.ts'
@@ -21,7 +21,7 @@ const upload = z.object({ incidentId: z.string(), updateId: z.string().nullish()
  * @throws Invalid, NotFound, Forbidden, TierLimitReached, and Conflict if the incident was merged or has no room.
  */
 export async function uploadIncidentFiles(
-  ctx: Context,
+  ctx: ChangeContext,
   input: unknown,
   uploaded: readonly PlacedFile[],
 ): Promise<FileInfo[]> {
@@ -63,7 +63,7 @@ async function updateEvent(tx: Context, incident: Incident, updateId: string) {
  * files.
  * @throws NotFound and Forbidden.
  */
-export async function deleteIncidentFile(ctx: Context, id: string): Promise<FileInfo> {
+export async function deleteIncidentFile(ctx: ChangeContext, id: string): Promise<FileInfo> {
   const organizationId = requireScope(ctx, 'WRITE')
   return change(ctx, organizationId, async (tx): Promise<ChangeResult<FileInfo>> => {
     const file = await findIncidentFile(tx.db, organizationId, id)

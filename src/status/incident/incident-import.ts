@@ -4,6 +4,7 @@ import { yieldAfterTimeSlice } from '../../core/concurrency/time-slice.ts'
 import type { Context } from '../../core/context.ts'
 import { newId } from '../../core/id.ts'
 import { insertRows } from '../../database/insert-rows.ts'
+import type { ChangeContext } from '../../event-log/change.ts'
 import { IncidentImpact, IncidentStatus } from '../../generated/prisma/enums.ts'
 import type {
   ImportOutcome,
@@ -77,7 +78,7 @@ type Read = Given &
  * @throws Invalid if there are too many.
  */
 export async function importIncidents(
-  ctx: Context,
+  ctx: ChangeContext,
   from: ImportSource,
   given: readonly unknown[],
 ): Promise<ImportOutcome[]> {

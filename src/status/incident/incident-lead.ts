@@ -5,6 +5,7 @@ import { NotFound } from '../../core/errors.ts'
 import { isIdOf } from '../../core/id.ts'
 import { validate } from '../../core/validation.ts'
 import { plainRows } from '../../database/sql-transaction.ts'
+import type { ChangeContext } from '../../event-log/change.ts'
 import { change } from '../../event-log/change.ts'
 import type { Incident } from '../../generated/prisma/client.ts'
 import { Prisma } from '../../generated/prisma/client.ts'
@@ -20,7 +21,7 @@ const choice = z.object({ incidentId: z.string(), userId: z.string().nullish() }
  * with scope WRITE.
  * @throws Invalid, NotFound for an unknown incident or member, and Conflict if the incident was merged.
  */
-export async function setIncidentLead(ctx: Context, input: unknown): Promise<Incident> {
+export async function setIncidentLead(ctx: ChangeContext, input: unknown): Promise<Incident> {
   const organizationId = requireScope(ctx, 'WRITE')
   const { incidentId, userId = null } = validate(choice, input)
   return change(ctx, organizationId, async (tx) => {

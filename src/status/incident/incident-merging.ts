@@ -5,6 +5,7 @@ import { Conflict } from '../../core/errors.ts'
 import { newId } from '../../core/id.ts'
 import { renderMessage } from '../../core/markdown/markdown-rendering.ts'
 import { invalid, validate } from '../../core/validation.ts'
+import type { ChangeContext } from '../../event-log/change.ts'
 import { change } from '../../event-log/change.ts'
 import type { Incident, IncidentImpact } from '../../generated/prisma/client.ts'
 import { followers } from '../followers.ts'
@@ -34,7 +35,7 @@ const impacts: readonly IncidentImpact[] = ['NONE', 'MINOR', 'MAJOR', 'CRITICAL'
  * alone notifies no subscribers. Requires a key with scope WRITE.
  * @throws Invalid, NotFound, and Conflict unless both are public and their timelines fit into one.
  */
-export async function mergeIncidents(ctx: Context, input: unknown): Promise<Incident> {
+export async function mergeIncidents(ctx: ChangeContext, input: unknown): Promise<Incident> {
   const organizationId = requireScope(ctx, 'WRITE')
   const { id, intoId, message, notifySubscribers, ...given } = validate(merger, input)
   const html = message ? await renderMessage(ctx, organizationId, message) : null

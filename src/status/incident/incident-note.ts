@@ -8,6 +8,7 @@ import { renderMessage } from '../../core/markdown/markdown-rendering.ts'
 import { requireVersion, versionInput } from '../../core/optimistic-lock.ts'
 import { validate } from '../../core/validation.ts'
 import { plainRows } from '../../database/sql-transaction.ts'
+import type { ChangeContext } from '../../event-log/change.ts'
 import { change } from '../../event-log/change.ts'
 import { actorKindOf, keyIdOf, userIdOf } from '../../event-log/event.ts'
 import type { IncidentNote } from '../../generated/prisma/client.ts'
@@ -31,7 +32,7 @@ const newNote = z.object({ incidentId: z.string(), message, fileIds })
  * @throws Invalid, NotFound, TierLimitReached, and Conflict if the incident was merged, or has too many notes or files.
  */
 export async function createIncidentNote(
-  ctx: Context,
+  ctx: ChangeContext,
   input: unknown,
   uploaded: readonly PlacedFile[] = [],
 ): Promise<IncidentNote> {
@@ -62,7 +63,7 @@ const noteEdit = z.object({ id: z.string(), message, version: versionInput })
  * Edits a note. Only its author and callers with the scope ADMIN can.
  * @throws Invalid, NotFound, Forbidden, and Conflict if the note is newer than the given version.
  */
-export async function updateIncidentNote(ctx: Context, input: unknown): Promise<IncidentNote> {
+export async function updateIncidentNote(ctx: ChangeContext, input: unknown): Promise<IncidentNote> {
   const organizationId = requireScope(ctx, 'WRITE')
   const { id, message, version } = validate(noteEdit, input)
   const html = await renderMessage(ctx, organizationId, message)
@@ -80,7 +81,7 @@ export async function updateIncidentNote(ctx: Context, input: unknown): Promise<
 /**
  * Deletes a note and returns it. Only its author and callers with the scope ADMIN can. @throws NotFound and Forbidden.
  */
-export async function deleteIncidentNote(ctx: Context, id: string): Promise<IncidentNote> {
+export async function deleteIncidentNote(ctx: ChangeContext, id: string): Promise<IncidentNote> {
   const organizationId = requireScope(ctx, 'WRITE')
   return change(ctx, organizationId, async (tx) => {
     const { incident, ...note } = await findIncidentNote(tx, organizationId, id)

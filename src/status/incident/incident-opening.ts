@@ -1,10 +1,10 @@
 import { z } from 'zod'
 import { requireScope } from '../../core/access.ts'
-import type { Context, SqlContext } from '../../core/context.ts'
+import type { SqlContext } from '../../core/context.ts'
 import { newId } from '../../core/id.ts'
 import { renderMessage } from '../../core/markdown/markdown-rendering.ts'
 import { validate } from '../../core/validation.ts'
-import type { ChangeResult } from '../../event-log/change.ts'
+import type { ChangeContext, ChangeResult } from '../../event-log/change.ts'
 import { changeBySql } from '../../event-log/change.ts'
 import type { Incident } from '../../generated/prisma/client.ts'
 import { Prisma } from '../../generated/prisma/client.ts'
@@ -42,7 +42,7 @@ const newIncident = z.object({
  * @throws NotFound for an unknown service.
  * @throws Conflict when the organization may have no more incidents.
  */
-export async function createIncident(ctx: Context, input: unknown): Promise<Incident> {
+export async function createIncident(ctx: ChangeContext, input: unknown): Promise<Incident> {
   const organizationId = requireScope(ctx, 'WRITE')
   const { title, status, impact, message, notifySubscribers, ...rest } = validate(newIncident, input)
   const services = rest.services ?? []

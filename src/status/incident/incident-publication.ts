@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { requireScope } from '../../core/access.ts'
-import type { Context } from '../../core/context.ts'
 import { Conflict } from '../../core/errors.ts'
 import { validate } from '../../core/validation.ts'
+import type { ChangeContext } from '../../event-log/change.ts'
 import { change } from '../../event-log/change.ts'
 import type { Incident } from '../../generated/prisma/client.ts'
 import { stateByIncidents } from '../service/statement.ts'
@@ -16,7 +16,7 @@ const publication = z.object({ id: z.string(), notifySubscribers })
  * key with scope WRITE.
  * @throws NotFound.
  */
-export async function publishIncident(ctx: Context, input: unknown): Promise<Incident> {
+export async function publishIncident(ctx: ChangeContext, input: unknown): Promise<Incident> {
   const organizationId = requireScope(ctx, 'WRITE')
   const { id, notifySubscribers } = validate(publication, input)
   return change(ctx, organizationId, async (tx) => {
@@ -41,7 +41,7 @@ export async function publishIncident(ctx: Context, input: unknown): Promise<Inc
  * @throws NotFound.
  * @throws Conflict if it is public.
  */
-export async function dismissIncident(ctx: Context, id: string): Promise<Incident> {
+export async function dismissIncident(ctx: ChangeContext, id: string): Promise<Incident> {
   const organizationId = requireScope(ctx, 'WRITE')
   return change(ctx, organizationId, async (tx) => {
     const incident = await findIncident(tx, organizationId, id)

@@ -4,6 +4,7 @@ import type { Context, Database } from '../../core/context.ts'
 import { Conflict } from '../../core/errors.ts'
 import { renderMessage } from '../../core/markdown/markdown-rendering.ts'
 import { invalid, validate } from '../../core/validation.ts'
+import type { ChangeContext } from '../../event-log/change.ts'
 import { change } from '../../event-log/change.ts'
 import type { NewEvent } from '../../event-log/event.ts'
 import type { Incident } from '../../generated/prisma/client.ts'
@@ -43,7 +44,7 @@ const move = z.object({
  * Conflict: `INCIDENT_RESOLVED` unless both are open, `INCIDENT_NOT_PUBLIC` as above, `SERVICE_NOT_IMPAIRED` unless the
  * source impairs the service, `TIMELINE_FULL` if there is no room, and if either was merged.
  */
-export async function moveIncidentService(ctx: Context, input: unknown): Promise<Incident> {
+export async function moveIncidentService(ctx: ChangeContext, input: unknown): Promise<Incident> {
   const organizationId = requireScope(ctx, 'WRITE')
   const { serviceId, fromId, intoId, message, notifySubscribers, ...given } = validate(move, input)
   const text = message ?? ''

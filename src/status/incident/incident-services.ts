@@ -4,6 +4,7 @@ import type { Context } from '../../core/context.ts'
 import { typeOfId } from '../../core/id.ts'
 import { requireVersion, sameSet, versionInput } from '../../core/optimistic-lock.ts'
 import { invalid, validate } from '../../core/validation.ts'
+import type { ChangeContext } from '../../event-log/change.ts'
 import { change } from '../../event-log/change.ts'
 import type { Incident } from '../../generated/prisma/client.ts'
 import { Prisma } from '../../generated/prisma/client.ts'
@@ -63,7 +64,7 @@ const servicesEdit = z.object({
  * a key with scope WRITE.
  * @throws Invalid, NotFound, and Conflict if the incident is newer than the given version.
  */
-export async function updateIncidentServices(ctx: Context, input: unknown): Promise<Incident> {
+export async function updateIncidentServices(ctx: ChangeContext, input: unknown): Promise<Incident> {
   const organizationId = requireScope(ctx, 'WRITE')
   const { incidentId, version, ...given } = validate(servicesEdit, input)
   const services = given.services ?? []

@@ -6,7 +6,7 @@ import type { StoredHtml } from '../../core/markdown/markdown-rendering.ts'
 import { renderMessage } from '../../core/markdown/markdown-rendering.ts'
 import { requireVersion, versionInput } from '../../core/optimistic-lock.ts'
 import { validate } from '../../core/validation.ts'
-import type { ChangeResult } from '../../event-log/change.ts'
+import type { ChangeContext, ChangeResult } from '../../event-log/change.ts'
 import { change, changeBySql } from '../../event-log/change.ts'
 import type { Incident, IncidentUpdate } from '../../generated/prisma/client.ts'
 import { Prisma } from '../../generated/prisma/client.ts'
@@ -60,7 +60,7 @@ const updateInput = z.object({
  * timeline is full.
  */
 export async function postIncidentUpdate(
-  ctx: Context,
+  ctx: ChangeContext,
   input: unknown,
   uploaded: readonly PlacedFile[] = [],
 ): Promise<IncidentUpdate> {
@@ -265,7 +265,7 @@ function postedUpdate(
  * Requires a key with scope WRITE.
  * @throws Invalid, NotFound, and Conflict if the update is newer than the given version.
  */
-export async function editIncidentUpdate(ctx: Context, input: unknown): Promise<IncidentUpdate> {
+export async function editIncidentUpdate(ctx: ChangeContext, input: unknown): Promise<IncidentUpdate> {
   const organizationId = requireScope(ctx, 'WRITE')
   const { id, createdAt, dataOf } = await prepareUpdateEdit(ctx, organizationId, input)
   return change(ctx, organizationId, async (tx) => {
@@ -286,7 +286,7 @@ export async function editIncidentUpdate(ctx: Context, input: unknown): Promise<
  * @throws NotFound.
  * @throws Conflict if it is the only update.
  */
-export async function deleteIncidentUpdate(ctx: Context, id: string): Promise<IncidentUpdate> {
+export async function deleteIncidentUpdate(ctx: ChangeContext, id: string): Promise<IncidentUpdate> {
   const organizationId = requireScope(ctx, 'WRITE')
   return change(ctx, organizationId, async (tx) => {
     const { incident, ...update } = await findIncidentUpdate(tx, organizationId, id)

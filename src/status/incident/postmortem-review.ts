@@ -4,6 +4,7 @@ import type { Context, Database } from '../../core/context.ts'
 import { Conflict, Forbidden } from '../../core/errors.ts'
 import { requireVersion } from '../../core/optimistic-lock.ts'
 import { validate } from '../../core/validation.ts'
+import type { ChangeContext } from '../../event-log/change.ts'
 import { change } from '../../event-log/change.ts'
 import { userIdOf } from '../../event-log/event.ts'
 import type { Incident, Postmortem } from '../../generated/prisma/client.ts'
@@ -16,7 +17,7 @@ import { awaitsReview, findPostmortem, postmortemEvent } from './postmortem.ts'
  * WRITE.
  * @throws NotFound, and Conflict if it is published, or the incident was merged.
  */
-export async function requestPostmortemReview(ctx: Context, incidentId: string): Promise<Postmortem> {
+export async function requestPostmortemReview(ctx: ChangeContext, incidentId: string): Promise<Postmortem> {
   const organizationId = requireScope(ctx, 'WRITE')
   return change(ctx, organizationId, async (tx) => {
     const { incident, ...before } = await findPostmortem(tx, organizationId, incidentId)
@@ -37,7 +38,7 @@ const approval = z.object({ incidentId: z.string(), version: z.int() })
  * @throws Invalid, NotFound, Conflict if the text is newer than the given version, no review is requested, or
  * (`OWN_REVIEW`) the caller cannot review it, and Forbidden with a key.
  */
-export async function approvePostmortem(ctx: Context, input: unknown): Promise<Postmortem> {
+export async function approvePostmortem(ctx: ChangeContext, input: unknown): Promise<Postmortem> {
   const organizationId = requireScope(ctx, 'WRITE')
   const { incidentId, version } = validate(approval, input)
   return change(ctx, organizationId, async (tx) => {
@@ -72,7 +73,7 @@ export function mayApprove({ actor }: Pick<Context, 'actor'>, postmortem: Postmo
  * review is requested. Requires a key with scope WRITE; the log records the caller.
  * @throws NotFound, and Conflict if the incident was merged.
  */
-export async function cancelPostmortemReview(ctx: Context, incidentId: string): Promise<Postmortem> {
+export async function cancelPostmortemReview(ctx: ChangeContext, incidentId: string): Promise<Postmortem> {
   const organizationId = requireScope(ctx, 'WRITE')
   return change(ctx, organizationId, async (tx) => {
     const { incident, ...before } = await findPostmortem(tx, organizationId, incidentId)

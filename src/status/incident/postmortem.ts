@@ -7,6 +7,7 @@ import type { StoredMessages } from '../../core/markdown/markdown-rendering.ts'
 import { htmlOf, renderMessage } from '../../core/markdown/markdown-rendering.ts'
 import { hasChanges, requireVersion, versionInput } from '../../core/optimistic-lock.ts'
 import { validate } from '../../core/validation.ts'
+import type { ChangeContext } from '../../event-log/change.ts'
 import { change } from '../../event-log/change.ts'
 import type { NewEvent } from '../../event-log/event.ts'
 import { userIdOf } from '../../event-log/event.ts'
@@ -32,7 +33,7 @@ const content = z.object({
  * published one stays published with the new text. Requires a key with scope WRITE.
  * @throws Invalid, NotFound, and Conflict if it is newer than the given version, or the incident was merged.
  */
-export async function savePostmortem(ctx: Context, input: unknown): Promise<Postmortem> {
+export async function savePostmortem(ctx: ChangeContext, input: unknown): Promise<Postmortem> {
   const organizationId = requireScope(ctx, 'WRITE')
   const { incidentId, message, version, ...given } = validate(content, input)
   const html = await renderMessage(ctx, organizationId, message)
@@ -63,7 +64,7 @@ const publication = z.object({ incidentId: z.string(), notifySubscribers })
  * @throws NotFound, and Conflict unless the incident is public and resolved, and `REVIEW_REQUIRED` while a requested
  * review is not approved (`postmortem-review.ts`).
  */
-export async function publishPostmortem(ctx: Context, input: unknown): Promise<Postmortem> {
+export async function publishPostmortem(ctx: ChangeContext, input: unknown): Promise<Postmortem> {
   const organizationId = requireScope(ctx, 'WRITE')
   const { incidentId, notifySubscribers } = validate(publication, input)
   return change(ctx, organizationId, async (tx) => {
@@ -83,7 +84,7 @@ export async function publishPostmortem(ctx: Context, input: unknown): Promise<P
  * Makes a published post-mortem a draft again. Does nothing to a draft. Requires a key with scope WRITE. @throws
  * NotFound.
  */
-export async function unpublishPostmortem(ctx: Context, incidentId: string): Promise<Postmortem> {
+export async function unpublishPostmortem(ctx: ChangeContext, incidentId: string): Promise<Postmortem> {
   const organizationId = requireScope(ctx, 'WRITE')
   return change(ctx, organizationId, async (tx) => {
     const { incident, ...before } = await findPostmortem(tx, organizationId, incidentId)
@@ -95,7 +96,7 @@ export async function unpublishPostmortem(ctx: Context, incidentId: string): Pro
 }
 
 /** Deletes the post-mortem of an incident and returns it. Requires a key with scope WRITE. @throws NotFound. */
-export async function deletePostmortem(ctx: Context, incidentId: string): Promise<Postmortem> {
+export async function deletePostmortem(ctx: ChangeContext, incidentId: string): Promise<Postmortem> {
   const organizationId = requireScope(ctx, 'WRITE')
   return change(ctx, organizationId, async (tx) => {
     const { incident, ...postmortem } = await findPostmortem(tx, organizationId, incidentId)

@@ -5,6 +5,7 @@ import type { Context } from '../../core/context.ts'
 import { newId } from '../../core/id.ts'
 import { MINUTE } from '../../core/time.ts'
 import { insertRows } from '../../database/insert-rows.ts'
+import type { ChangeContext } from '../../event-log/change.ts'
 import { MaintenanceStatus } from '../../generated/prisma/enums.ts'
 import type {
   ImportOutcome,
@@ -63,7 +64,7 @@ type Read = Given & ReadRecord
  * @throws Invalid if there are too many.
  */
 export async function importMaintenances(
-  ctx: Context,
+  ctx: ChangeContext,
   from: ImportSource,
   given: readonly unknown[],
 ): Promise<ImportOutcome[]> {

@@ -11,7 +11,7 @@ import { hasChanges, requireVersion, sameSet, versionInput } from '../../core/op
 import { DAY, MINUTE, SECOND } from '../../core/time.ts'
 import { invalid, validate } from '../../core/validation.ts'
 import { runDue } from '../../database/lease/due-work.ts'
-import type { ChangeResult } from '../../event-log/change.ts'
+import type { ChangeContext, ChangeResult } from '../../event-log/change.ts'
 import { change } from '../../event-log/change.ts'
 import type { NewEvent } from '../../event-log/event.ts'
 import type { Maintenance, MaintenanceSeries } from '../../generated/prisma/client.ts'
@@ -73,7 +73,7 @@ const newSeries = z.object({
  * @throws NotFound for an unknown service.
  * @throws Conflict if the organization has too many series.
  */
-export async function createMaintenanceSeries(ctx: Context, input: unknown): Promise<MaintenanceSeries> {
+export async function createMaintenanceSeries(ctx: ChangeContext, input: unknown): Promise<MaintenanceSeries> {
   const organizationId = requireScope(ctx, 'WRITE')
   const { serviceIds, ...fields } = validate(newSeries, input)
   requireDistinct(serviceIds ?? [], (index) => ['serviceIds', index])
@@ -143,7 +143,7 @@ const seriesEdit = z.object({
  * them; past, running and separately edited dates stay. Requires a key with scope WRITE.
  * @throws Invalid, NotFound, and Conflict if the series is newer than the given version.
  */
-export async function updateMaintenanceSeries(ctx: Context, input: unknown): Promise<MaintenanceSeries> {
+export async function updateMaintenanceSeries(ctx: ChangeContext, input: unknown): Promise<MaintenanceSeries> {
   const organizationId = requireScope(ctx, 'WRITE')
   const { id, version, serviceIds, ...fields } = validate(seriesEdit, input)
   requireDistinct(serviceIds ?? [], (index) => ['serviceIds', index])
@@ -177,7 +177,7 @@ export async function updateMaintenanceSeries(ctx: Context, input: unknown): Pro
  * Ends a series now: deletes its scheduled dates, except those edited separately. Requires a key with scope WRITE.
  * @throws NotFound.
  */
-export async function endMaintenanceSeries(ctx: Context, id: string): Promise<MaintenanceSeries> {
+export async function endMaintenanceSeries(ctx: ChangeContext, id: string): Promise<MaintenanceSeries> {
   const organizationId = requireScope(ctx, 'WRITE')
   return change(ctx, organizationId, async (tx) => {
     const before = await findMaintenanceSeries(tx, organizationId, id)
@@ -194,7 +194,7 @@ export async function endMaintenanceSeries(ctx: Context, id: string): Promise<Ma
  * key with scope WRITE.
  * @throws NotFound.
  */
-export async function deleteMaintenanceSeries(ctx: Context, id: string): Promise<MaintenanceSeries> {
+export async function deleteMaintenanceSeries(ctx: ChangeContext, id: string): Promise<MaintenanceSeries> {
   const organizationId = requireScope(ctx, 'WRITE')
   return change(ctx, organizationId, async (tx) => {
     const series = await findMaintenanceSeries(tx, organizationId, id)
@@ -235,7 +235,7 @@ const BATCH_SIZE = 20
  * Schedules the dates of due series. A failure is logged and retried after the lease. Returns when the next series is
  * due, or null.
  */
-export function runDueSeries(ctx: Context): Promise<Date | null> {
+export function runDueSeries(ctx: ChangeContext): Promise<Date | null> {
   return runDue(ctx, {
     table: 'MaintenanceSeries',
     dueColumn: 'dueAt',
@@ -252,7 +252,7 @@ export function runDueSeries(ctx: Context): Promise<Date | null> {
  * Schedules the due dates of a series, and sets when further ones are due. Subscribers are not notified before a date
  * starts.
  */
-export async function advanceSeries(ctx: Context, id: string): Promise<void> {
+export async function advanceSeries(ctx: ChangeContext, id: string): Promise<void> {
   const found = await ctx.db.maintenanceSeries.findUnique({ where: { id } })
   if (!found) return
   const rendered = await renderUpdate(ctx, found.organizationId, found.message, bothIn(found.translations))

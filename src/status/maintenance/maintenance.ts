@@ -7,7 +7,7 @@ import { HTML_VERSION, renderMessage } from '../../core/markdown/markdown-render
 import { hasChanges, requireVersion, sameSet, versionInput } from '../../core/optimistic-lock.ts'
 import { DAY, utcDay } from '../../core/time.ts'
 import { invalid, validate } from '../../core/validation.ts'
-import type { ChangeResult } from '../../event-log/change.ts'
+import type { ChangeContext, ChangeResult } from '../../event-log/change.ts'
 import { change } from '../../event-log/change.ts'
 import type { NewEvent } from '../../event-log/event.ts'
 import type { Maintenance, MaintenanceUpdate } from '../../generated/prisma/client.ts'
@@ -59,7 +59,7 @@ const newMaintenance = z.object({
  * @throws NotFound for an unknown service.
  * @throws Conflict when the organization may have no more maintenances.
  */
-export async function scheduleMaintenance(ctx: Context, input: unknown): Promise<Maintenance> {
+export async function scheduleMaintenance(ctx: ChangeContext, input: unknown): Promise<Maintenance> {
   const organizationId = requireScope(ctx, 'WRITE')
   const { title, message, serviceIds, notifySubscribers, translations, ...times } = validate(newMaintenance, input)
   requireDistinct(serviceIds ?? [], (index) => ['serviceIds', index])
@@ -127,7 +127,7 @@ const maintenanceEdit = z.object({
  * @throws Invalid, NotFound, and Conflict if it is newer than the given version, its status does not allow the edit, or
  * its timeline is full.
  */
-export async function updateMaintenance(ctx: Context, input: unknown): Promise<Maintenance> {
+export async function updateMaintenance(ctx: ChangeContext, input: unknown): Promise<Maintenance> {
   const organizationId = requireScope(ctx, 'WRITE')
   const { id, version, title, serviceIds, message, status, notifySubscribers, translations, ...times } = validate(
     maintenanceEdit,
@@ -175,7 +175,7 @@ const cancellation = z.object({
  * @throws NotFound.
  * @throws Conflict if it is over.
  */
-export async function cancelMaintenance(ctx: Context, input: unknown): Promise<Maintenance> {
+export async function cancelMaintenance(ctx: ChangeContext, input: unknown): Promise<Maintenance> {
   const organizationId = requireScope(ctx, 'WRITE')
   const { id, message, notifySubscribers, translations } = validate(cancellation, input)
   requireOriginal(message, translations)
@@ -196,7 +196,7 @@ export async function cancelMaintenance(ctx: Context, input: unknown): Promise<M
  * key with scope WRITE.
  * @throws NotFound.
  */
-export async function deleteMaintenance(ctx: Context, id: string): Promise<Maintenance> {
+export async function deleteMaintenance(ctx: ChangeContext, id: string): Promise<Maintenance> {
   const organizationId = requireScope(ctx, 'WRITE')
   return change(ctx, organizationId, async (tx) => {
     const maintenance = await findMaintenance(tx, organizationId, id)
@@ -212,7 +212,7 @@ export async function deleteMaintenance(ctx: Context, id: string): Promise<Maint
  * Edits the message or the time of an update. Requires a key with scope WRITE.
  * @throws Invalid, NotFound, and Conflict if the update is newer than the given version.
  */
-export async function editMaintenanceUpdate(ctx: Context, input: unknown): Promise<MaintenanceUpdate> {
+export async function editMaintenanceUpdate(ctx: ChangeContext, input: unknown): Promise<MaintenanceUpdate> {
   const organizationId = requireScope(ctx, 'WRITE')
   const { id, dataOf } = await prepareUpdateEdit(ctx, organizationId, input)
   return change(ctx, organizationId, async (tx) => {
@@ -230,7 +230,7 @@ export async function editMaintenanceUpdate(ctx: Context, input: unknown): Promi
  * @throws NotFound.
  * @throws Conflict if it is the only update.
  */
-export async function deleteMaintenanceUpdate(ctx: Context, id: string): Promise<MaintenanceUpdate> {
+export async function deleteMaintenanceUpdate(ctx: ChangeContext, id: string): Promise<MaintenanceUpdate> {
   const organizationId = requireScope(ctx, 'WRITE')
   return change(ctx, organizationId, async (tx) => {
     const { maintenance, ...update } = await findMaintenanceUpdate(tx, organizationId, id)
@@ -254,7 +254,7 @@ export function findMaintenanceUpdate({ db }: Context, organizationId: string, i
  * Applies all due transitions of a maintenance: its start, its end, or both. If none is due, only restores the due
  * time, which the worker's lease had moved.
  */
-export async function advanceMaintenance(ctx: Context, id: string): Promise<void> {
+export async function advanceMaintenance(ctx: ChangeContext, id: string): Promise<void> {
   const found = await ctx.db.maintenance.findUnique({ where: { id }, select: { organizationId: true } })
   if (!found) return
   await change(ctx, found.organizationId, async (tx) => {

@@ -4,6 +4,7 @@ import { yieldAfterTimeSlice } from '../../core/concurrency/time-slice.ts'
 import type { Context } from '../../core/context.ts'
 import { DomainError } from '../../core/errors.ts'
 import { DAY } from '../../core/time.ts'
+import type { ChangeContext } from '../../event-log/change.ts'
 import type { ImportOutcome, ImportSource, KnownRecord, NewRecord, ReadRecord } from '../imported-record.ts'
 import { digestOf, importedTime, importRead, readRecord, requireBounds, skipped } from '../imported-record.ts'
 import { findServiceIds, MAX_SERVICES } from '../ownership.ts'
@@ -43,7 +44,7 @@ type Read = z.infer<typeof series> &
  * @throws Invalid if there are too many.
  */
 export async function importSeries(
-  ctx: Context,
+  ctx: ChangeContext,
   from: ImportSource,
   given: readonly unknown[],
 ): Promise<ImportOutcome[]> {

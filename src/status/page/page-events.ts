@@ -1,8 +1,8 @@
 import type { Page } from '../../account/page/page.ts'
 import { readPage } from '../../account/page/page.ts'
-import type { PageFollower, PageReader } from '../../account/page/page-guard.ts'
+import type { PageFinder, PageFollower, PageReader } from '../../account/page/page-guard.ts'
 import { followWithPass, pageShowing, requirePage } from '../../account/page/page-guard.ts'
-import type { Context, Database } from '../../core/context.ts'
+import type { Database } from '../../core/context.ts'
 import { NotFound } from '../../core/errors.ts'
 import { typeOfId } from '../../core/id.ts'
 import { isFor } from '../../event-log/audience.ts'
@@ -19,7 +19,7 @@ interface Source {
   readonly eventLog: EventLog
 }
 
-type FollowContext = Source & PageReader & Pick<Context, 'pageGuard'>
+type FollowContext = Source & PageReader & Pick<PageFinder, 'pageGuard'>
 
 /** Followed pages, by slug, so that their services are known without a statement. */
 const followed = new WeakMap<EventLog, Map<string, { page: Page; followers: number }>>()

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { tierLimits } from '../../account/limits.ts'
+import type { EditContext } from '../../account/managed-object.ts'
 import { requireDeletable, requireUnlocked } from '../../account/managed-object.ts'
 import { refuseTaken, updateOrganization } from '../../account/organization/organization.ts'
 import type { LogoFile } from '../../account/page/logo.ts'
@@ -21,8 +22,10 @@ import type { Context } from '../../core/context.ts'
 import { Conflict, TierLimitReached } from '../../core/errors.ts'
 import { changedFields, hasChanges, requireVersion } from '../../core/optimistic-lock.ts'
 import { nameText, validate } from '../../core/validation.ts'
+import type { ChangeResult } from '../../event-log/change.ts'
 import { change } from '../../event-log/change.ts'
 import { Prisma } from '../../generated/prisma/client.ts'
+import type { AccountMailer } from '../../people/context.ts'
 import type { PreparedAccess } from '../../people/page-access.ts'
 import { pageAccessInput, preparePageAccess, setPageAccess } from '../../people/page-access.ts'
 import { followers } from '../followers.ts'
@@ -46,7 +49,7 @@ const newPage = look.extend({ slug: slugText, name: nameText, serviceIds, access
  * key with scope ADMIN.
  * @throws Invalid, NotFound for an unknown service, Conflict when the slug is taken, and TierLimitReached.
  */
-export async function createPage(ctx: Context, input: unknown): Promise<Page> {
+export async function createPage(ctx: EditContext & AccountMailer, input: unknown): Promise<Page> {
   const organizationId = requireScope(ctx, 'ADMIN')
   const { serviceIds, access, ...fields } = validate(newPage, input)
   const prepared = access && (await preparePageAccess(ctx, access))
@@ -82,7 +85,7 @@ const pageEdit = look.extend({
  * @throws Invalid, NotFound for an unknown page or service, and Conflict when the slug is taken, the page has changed
  * since the given version, and ManagedByFile.
  */
-export async function updatePage(ctx: Context, input: unknown, upload?: LogoFile): Promise<Page> {
+export async function updatePage(ctx: EditContext & AccountMailer, input: unknown, upload?: LogoFile): Promise<Page> {
   const organizationId = requireScope(ctx, 'ADMIN')
   const { id, access, ...edit } = validate(pageEdit, input)
   if (access) requireConfirmation(ctx)
@@ -97,7 +100,7 @@ export async function updatePage(ctx: Context, input: unknown, upload?: LogoFile
  * Updates the organization's settings and the services of its first page at once. Requires a key with scope ADMIN.
  * @param input as `updateOrganization` takes it, and `serviceIds`. @throws as `updatePage` does.
  */
-export async function updateFirstPage(ctx: Context, input: unknown, upload?: LogoFile): Promise<Page> {
+export async function updateFirstPage(ctx: EditContext, input: unknown, upload?: LogoFile): Promise<Page> {
   const organizationId = requireScope(ctx, 'ADMIN')
   const { serviceIds, ...settings } = validate(settingsEdit.extend({ serviceIds: pageEdit.shape.serviceIds }), input)
   const edit = { id: organizationId, serviceIds, ...settings }
@@ -117,12 +120,12 @@ interface PageEdit {
  * true.
  */
 function editPage<Fields extends object>(
-  ctx: Context,
+  ctx: EditContext,
   organizationId: string,
   { id, version, serviceIds, access, ...fields }: PageEdit & Fields,
-  update: (tx: Context, page: Page, fields: Omit<Fields, keyof PageEdit>) => Promise<boolean>,
+  update: (tx: EditContext, page: Page, fields: Omit<Fields, keyof PageEdit>) => Promise<boolean>,
 ): Promise<Page> {
-  const edit = change<Page>(ctx, organizationId, async (tx) => {
+  const edit = change(ctx, organizationId, async (tx): Promise<ChangeResult<Page>> => {
     const page = await findPage(tx.db, organizationId, id)
     requireVersion(page, version)
     const isChosen = serviceIds !== undefined && hasChanges(page, { serviceIds })
@@ -140,7 +143,7 @@ function editPage<Fields extends object>(
 }
 
 async function updateFirst(
-  tx: Context,
+  tx: EditContext,
   { version }: Page,
   fields: Readonly<Record<string, unknown>>,
   upload: LogoFile | undefined,
@@ -151,7 +154,7 @@ async function updateFirst(
 type OwnFields = Partial<Omit<z.infer<typeof newPage>, 'serviceIds' | 'access'>>
 
 async function updateOther(
-  tx: Context,
+  tx: EditContext,
   page: Page,
   { logoUrl, ...others }: OwnFields,
   upload: LogoFile | undefined,
@@ -190,7 +193,7 @@ export interface DeletedPage {
  * @throws NotFound for an unknown page, and ManagedByFile. @throws Conflict for the first page, which lives as long as
  * its organization.
  */
-export async function deletePage(ctx: Context, id: string): Promise<DeletedPage> {
+export async function deletePage(ctx: EditContext, id: string): Promise<DeletedPage> {
   const organizationId = requireScope(ctx, 'ADMIN')
   requireConfirmation(ctx)
   return change(ctx, organizationId, async (tx) => {

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { tierLimits } from '../../account/limits.ts'
+import type { EditContext } from '../../account/managed-object.ts'
 import { requireDeletable, requireUnlocked } from '../../account/managed-object.ts'
 import { readOrganization } from '../../account/organization/organization-queries.ts'
 import { tierOf } from '../../account/tier.ts'
@@ -9,6 +10,7 @@ import { TierLimitReached } from '../../core/errors.ts'
 import { newId, typeOfId } from '../../core/id.ts'
 import { changedFields, requireVersion, versionInput } from '../../core/optimistic-lock.ts'
 import { nameText, proseText, validate } from '../../core/validation.ts'
+import type { ChangeContext } from '../../event-log/change.ts'
 import { change } from '../../event-log/change.ts'
 import type { ServiceGroup } from '../../generated/prisma/client.ts'
 import { findOwned } from '../ownership.ts'
@@ -21,7 +23,7 @@ const newGroup = z.object({ name: nameText, description: proseText(2000).nullish
  * @throws Invalid, and TierLimitReached when there are as many groups as the tier allows services, because more would
  * stay empty.
  */
-export async function createServiceGroup(ctx: Context, input: unknown): Promise<ServiceGroup> {
+export async function createServiceGroup(ctx: ChangeContext, input: unknown): Promise<ServiceGroup> {
   const organizationId = requireScope(ctx, 'WRITE')
   const { name, description } = validate(newGroup, input)
   return change(ctx, organizationId, async (tx) => {
@@ -49,7 +51,7 @@ const groupEdit = z.object({
  * Updates the given fields of a group. Requires a key with scope WRITE.
  * @throws Invalid, NotFound, Conflict when it was changed after the given version, and ManagedByFile.
  */
-export async function updateServiceGroup(ctx: Context, input: unknown): Promise<ServiceGroup> {
+export async function updateServiceGroup(ctx: EditContext, input: unknown): Promise<ServiceGroup> {
   const organizationId = requireScope(ctx, 'WRITE')
   const { id, version, ...fields } = validate(groupEdit, input)
   return change(ctx, organizationId, async (tx) => {
@@ -67,7 +69,7 @@ export async function updateServiceGroup(ctx: Context, input: unknown): Promise<
  * Deletes a group and returns it; its services stay, without a group. Requires a key with scope WRITE.
  * @throws NotFound and ManagedByFile.
  */
-export async function deleteServiceGroup(ctx: Context, id: string): Promise<ServiceGroup> {
+export async function deleteServiceGroup(ctx: EditContext, id: string): Promise<ServiceGroup> {
   const organizationId = requireScope(ctx, 'WRITE')
   return change(ctx, organizationId, async (tx) => {
     const group = await findGroup(tx, organizationId, id)
@@ -83,7 +85,7 @@ export async function deleteServiceGroup(ctx: Context, id: string): Promise<Serv
  * Puts the groups into the order of `ids` and returns them. Requires a key with scope WRITE.
  * @throws Invalid unless `ids` names every group once. @throws NotFound for other ids.
  */
-export async function reorderServiceGroups(ctx: Context, input: unknown): Promise<ServiceGroup[]> {
+export async function reorderServiceGroups(ctx: ChangeContext, input: unknown): Promise<ServiceGroup[]> {
   const organizationId = requireScope(ctx, 'WRITE')
   return change(ctx, organizationId, async (tx) => {
     const isMoved = await reorder(tx, 'ServiceGroup', organizationId, input)

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { tierLimits } from '../../account/limits.ts'
+import type { EditContext } from '../../account/managed-object.ts'
 import { requireDeletable, requireUnlocked } from '../../account/managed-object.ts'
 import { readOrganization } from '../../account/organization/organization-queries.ts'
 import { tierOf } from '../../account/tier.ts'
@@ -12,6 +13,7 @@ import { type Outcome, onlyResult, outcomeOf, resultsOf, thenAll } from '../../c
 import { invalid, nameText, proseText, validate } from '../../core/validation.ts'
 import { insertRows } from '../../database/insert-rows.ts'
 import { updateRows } from '../../database/update-rows.ts'
+import type { ChangeContext } from '../../event-log/change.ts'
 import { change } from '../../event-log/change.ts'
 import type { NewEvent } from '../../event-log/event.ts'
 import type { Service } from '../../generated/prisma/client.ts'
@@ -36,7 +38,7 @@ const newService = z.object({
  * scope WRITE.
  * @throws Invalid, NotFound for an unknown group, and TierLimitReached.
  */
-export async function createService(ctx: Context, input: unknown): Promise<Service> {
+export async function createService(ctx: ChangeContext, input: unknown): Promise<Service> {
   const organizationId = requireScope(ctx, 'WRITE')
   const given = validate(newService, input)
   return change(ctx, organizationId, async (tx) => {
@@ -46,7 +48,7 @@ export async function createService(ctx: Context, input: unknown): Promise<Servi
 }
 
 /** Creates services like `createService`, with a few statements for all. Returns the outcome of each input. */
-export async function createServices(ctx: Context, inputs: readonly unknown[]): Promise<Outcome<Service>[]> {
+export async function createServices(ctx: ChangeContext, inputs: readonly unknown[]): Promise<Outcome<Service>[]> {
   const organizationId = requireScope(ctx, 'WRITE')
   const given = inputs.map((input) => outcomeOf(() => validate(newService, input)))
   return change(ctx, organizationId, async (tx) => {
@@ -56,7 +58,7 @@ export async function createServices(ctx: Context, inputs: readonly unknown[]): 
 }
 
 async function insertServices(
-  tx: Context,
+  tx: ChangeContext,
   organizationId: string,
   given: readonly z.output<typeof newService>[],
 ): Promise<Outcome<Service>[]> {
@@ -100,7 +102,7 @@ const serviceEdit = z.object({
  * override is a statement too. Requires a key with scope WRITE.
  * @throws Invalid, NotFound, Conflict when it was changed after the given version, and ManagedByFile.
  */
-export async function updateService(ctx: Context, input: unknown): Promise<Service> {
+export async function updateService(ctx: EditContext, input: unknown): Promise<Service> {
   const organizationId = requireScope(ctx, 'WRITE')
   const given = readEdit(input)
   return change(ctx, organizationId, async (tx) => {
@@ -113,7 +115,7 @@ export async function updateService(ctx: Context, input: unknown): Promise<Servi
  * Updates services like `updateService`, with a few statements for all.
  * @throws its error for the first that is refused.
  */
-export async function updateServices(ctx: Context, inputs: readonly unknown[]): Promise<void> {
+export async function updateServices(ctx: EditContext, inputs: readonly unknown[]): Promise<void> {
   const organizationId = requireScope(ctx, 'WRITE')
   const given = inputs.map(readEdit)
   await change(ctx, organizationId, (tx) => editServices(tx, organizationId, given))
@@ -132,7 +134,7 @@ function readEdit(input: unknown) {
 
 /** Returns the updated services, and the events. */
 async function editServices(
-  tx: Context,
+  tx: EditContext,
   organizationId: string,
   given: readonly Edit[],
 ): Promise<[Service[], ...NewEvent[]]> {
@@ -179,7 +181,7 @@ async function editServices(
 }
 
 /** Returns the shown status of each of these services. */
-async function shownStatuses(tx: Context, ids: readonly string[]): Promise<ReadonlyMap<string, ShownStatus>> {
+async function shownStatuses(tx: EditContext, ids: readonly string[]): Promise<ReadonlyMap<string, ShownStatus>> {
   const services = ids.length === 0 ? [] : await readShownStatuses(tx, { id: { in: [...ids] } })
   return new Map(services.map(({ id, shown }) => [id, shown]))
 }
@@ -194,7 +196,7 @@ async function readServices({ db }: Context, organizationId: string, given: read
  * Deletes a service, also from incidents and maintenance, and returns it. Requires a key with scope WRITE.
  * @throws NotFound and ManagedByFile.
  */
-export async function deleteService(ctx: Context, id: string): Promise<Service> {
+export async function deleteService(ctx: EditContext, id: string): Promise<Service> {
   const organizationId = requireScope(ctx, 'WRITE')
   return change(ctx, organizationId, async (tx) => {
     const service = await findService(tx, organizationId, id)
@@ -208,7 +210,7 @@ export async function deleteService(ctx: Context, id: string): Promise<Service> 
  * Puts the services into the order of `ids`, across groups, and returns them. Requires a key with scope WRITE.
  * @throws Invalid unless `ids` names every service once. @throws NotFound for other ids.
  */
-export async function reorderServices(ctx: Context, input: unknown): Promise<Service[]> {
+export async function reorderServices(ctx: ChangeContext, input: unknown): Promise<Service[]> {
   const organizationId = requireScope(ctx, 'WRITE')
   return change(ctx, organizationId, async (tx) => {
     const isMoved = await reorder(tx, 'Service', organizationId, input)

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import type { EditContext } from '../../account/managed-object.ts'
 import { requireDeletable, requireUnlocked } from '../../account/managed-object.ts'
 import { readOrganization } from '../../account/organization/organization-queries.ts'
 import { requireScope } from '../../core/access.ts'
@@ -7,6 +8,7 @@ import { Conflict, NotFound } from '../../core/errors.ts'
 import { isIdOf, newId } from '../../core/id.ts'
 import { changedFields, requireVersion, sameSet, versionInput } from '../../core/optimistic-lock.ts'
 import { invalid, nameText, validate } from '../../core/validation.ts'
+import type { ChangeContext } from '../../event-log/change.ts'
 import { change } from '../../event-log/change.ts'
 import type { NewEvent } from '../../event-log/event.ts'
 import type { Prisma, TemplateKind } from '../../generated/prisma/client.ts'
@@ -69,7 +71,7 @@ const newTemplate = z.object({
  * Creates a template. Requires a key with scope WRITE.
  * @throws Invalid, NotFound for an unknown service, and Conflict when its name is taken or there are too many.
  */
-export async function createTemplate(ctx: Context, input: unknown): Promise<Template> {
+export async function createTemplate(ctx: ChangeContext, input: unknown): Promise<Template> {
   const organizationId = requireScope(ctx, 'WRITE')
   const { kind, name, message, ...given } = validate(newTemplate, input)
   requireKnownPlaceholders({ ...given, message })
@@ -109,7 +111,7 @@ const templateEdit = z.object({
  * @throws Invalid, NotFound, Conflict when it was changed after the given version or its new name is taken, and
  * ManagedByFile.
  */
-export async function updateTemplate(ctx: Context, input: unknown): Promise<Template> {
+export async function updateTemplate(ctx: EditContext, input: unknown): Promise<Template> {
   const organizationId = requireScope(ctx, 'WRITE')
   const { id, version, ...given } = validate(templateEdit, input)
   requireKnownPlaceholders(given)
@@ -145,7 +147,7 @@ export async function updateTemplate(ctx: Context, input: unknown): Promise<Temp
 }
 
 /** Deletes a template and returns it. Requires a key with scope WRITE. @throws NotFound and ManagedByFile. */
-export async function deleteTemplate(ctx: Context, id: string): Promise<Template> {
+export async function deleteTemplate(ctx: EditContext, id: string): Promise<Template> {
   const organizationId = requireScope(ctx, 'WRITE')
   return change(ctx, organizationId, async (tx) => {
     const template = await findTemplate(tx, organizationId, id)

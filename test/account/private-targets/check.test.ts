@@ -1,8 +1,10 @@
 import { afterAll, describe, expect, test } from 'vitest'
 import { createOrganization } from '../../../src/account/organization/organization.ts'
 import { createPrivateTargetCheck } from '../../../src/account/private-targets/check.ts'
+import type { PermissionCache } from '../../../src/account/private-targets/permission.ts'
 import { setPrivateTargets } from '../../../src/account/private-targets/permission.ts'
 import type { Listener } from '../../../src/database/connection/notifications.ts'
+import type { ChangeContext } from '../../../src/event-log/change.ts'
 import { testContext } from '../../support/context.ts'
 import { testDatabase } from '../../support/database.ts'
 import { silent } from '../../support/scratch.ts'
@@ -10,7 +12,7 @@ import { statementsOf } from '../../support/statements.ts'
 
 const database = await testDatabase()
 const { prisma } = database
-const operator = testContext(prisma, { actor: { kind: 'operator' } })
+const operator: ChangeContext & PermissionCache = testContext(prisma, { actor: { kind: 'operator' } })
 
 let milliseconds = 0
 

@@ -1,0 +1,4 @@
+import { builderFor } from '../../graphql/schema/builder.ts'
+import type { AlertingContext } from '../context.ts'
+
+export const builder = builderFor<AlertingContext>()

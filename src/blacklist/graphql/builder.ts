@@ -1,0 +1,4 @@
+import { builderFor } from '../../graphql/schema/builder.ts'
+import type { CheckContext } from '../check.ts'
+
+export const builder = builderFor<CheckContext>()

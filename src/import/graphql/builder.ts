@@ -1,0 +1,4 @@
+import type { AlertingContext } from '../../alerting/context.ts'
+import { builderFor } from '../../graphql/schema/builder.ts'
+
+export const builder = builderFor<AlertingContext>()
