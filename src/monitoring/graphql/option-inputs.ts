@@ -216,6 +216,10 @@ const DnsOptionsInput = builder.inputType('DnsOptionsInput', {
       description:
         'ip, ip:port or [ip]:port; tls://host or tls://host:port for DNS over TLS, https://host/path for DNS over HTTPS. Default: our own resolvers.',
     }),
+    certificateDays: t.int({
+      required: false,
+      description: `For DNS over TLS and HTTPS. ${certificateDaysWords.description}`,
+    }),
     degradedAboveMs: t.int(degradedAboveMs),
     downAboveMs: t.int(downAboveMs),
     inverted: t.boolean(inverted),

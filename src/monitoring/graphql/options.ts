@@ -245,6 +245,11 @@ const DnsOptions = builder.objectRef<RedactedOptions['DNS']>('DnsOptions').imple
       nullable: true,
       description: 'The resolver to query; null: our own resolvers.',
     }),
+    certificateDays: t.exposeInt('certificateDays', {
+      nullable: true,
+      description:
+        'The monitor is degraded this many days before the certificate of its resolver expires; 0: never; null: 14, or a third of the validity if that is less.',
+    }),
     degradedAboveMs: t.exposeInt('degradedAboveMs', degradedAbove),
     downAboveMs: t.exposeInt('downAboveMs', downAbove),
     inverted: t.exposeBoolean('inverted', inverted),

@@ -15,7 +15,7 @@ import { isPublicName } from '../../network/public-name.ts'
 import { specialUseOf } from '../../network/special-use-name.ts'
 import type { ProbeResult } from '../result/probe-result.ts'
 import { oneLine, probeResult } from '../result/probe-result.ts'
-import { expirySoon } from './certificate-expiry.ts'
+import { certificateDays, expirySoon } from './certificate-expiry.ts'
 import { commonOptions } from './common.ts'
 import { parseEncryptedResolver, queryEncrypted } from './encrypted-resolver.ts'
 import { hostRefusals, hostText } from './host.ts'
@@ -45,6 +45,8 @@ const options = z
     match: z.enum(['EXACT', 'CONTAINS']).default('EXACT'),
     /** The address of a resolver, or its URL for TLS or HTTPS; absent: our own resolvers. */
     resolver: resolver.optional(),
+    /** For the certificate of a resolver with a URL. */
+    certificateDays,
     degradedAboveMs: z.int().min(1).max(30_000).optional(),
     ...commonOptions,
   })
@@ -225,7 +227,9 @@ async function queryNamedResolver(given: DnsOptions, resolver: string, run: Prob
     )
     if ('outcome' in asked) return asked
     const { result, certificate } = asked
-    if (result.kind !== 'failed') return { ...result, expiry: expirySoon({ host: '' }, certificate, tools.now()) }
+    const { certificateDays: days } = given
+    if (result.kind !== 'failed')
+      return { ...result, expiry: expirySoon({ certificateDays: days, host: '' }, certificate, tools.now()) }
     return probeResult('DOWN', `The resolver ${resolver} ${failures(timeoutMs)[result.reason] ?? 'gave no answer'}`)
   }
   const servers = [parseDnsServer(resolver)].filter((server) => server !== null)

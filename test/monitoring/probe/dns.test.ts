@@ -235,7 +235,7 @@ describe('a resolver over TLS or HTTPS', () => {
   /** Serves DNS over TLS and HTTPS with the answers of a DNS server, and runs probes with both. */
   async function probeBoth(
     behaviour: Behaviour,
-    { trusted = true, garble = (message: Buffer) => message, now = () => new Date() } = {},
+    { trusted = true, garble = (message: Buffer) => message, now = () => new Date(), given = {} } = {},
   ) {
     const server = await startDnsServer(behaviour)
     const { tools } = await startTools(zone({ 'dns.example': ['127.0.0.1'] }))
@@ -269,7 +269,7 @@ describe('a resolver over TLS or HTTPS', () => {
       await server.close()
     })
     const outbound = createOutbound({ dns: tools.dns, allowPrivate: true, ...(trusted && { ca: authority.ca }) })
-    const run = (resolver: string) => dns.run(options({ resolver }), runWith({ ...tools, outbound, now }))
+    const run = (resolver: string) => dns.run(options({ ...given, resolver }), runWith({ ...tools, outbound, now }))
     return Promise.all([run(`tls://dns.example:${ports[0]}`), run(`https://dns.example:${ports[1]}`)])
   }
 
@@ -286,6 +286,14 @@ describe('a resolver over TLS or HTTPS', () => {
       expect(result).toMatchObject({ outcome: 'DEGRADED', message, detail: { answers: ['192.0.2.7'] } })
     for (const result of await probeBoth(() => ({ rcode: rcodes.nxdomain }), { now }))
       expect(result.outcome).toBe('DOWN')
+    for (const [certificateDays, outcome] of [
+      [0, 'UP'],
+      [3, 'UP'],
+      [4, 'DEGRADED'],
+    ] as const) {
+      const results = await probeBoth(addresses('192.0.2.7'), { now, given: { certificateDays } })
+      expect(results.map((result) => result.outcome)).toEqual([outcome, outcome])
+    }
   })
 
   test.each([rcodes.formatError, rcodes.notImplemented, rcodes.servfail])(

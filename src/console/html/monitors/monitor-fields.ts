@@ -241,6 +241,10 @@ const dns: readonly EditorField[] = [
     ...{ name: 'dns.resolver', label: 'Resolver', type: 'text', isRare: true },
     hint: 'An address, such as 192.0.2.53 or [2001:db8::53]:5353; tls://dns.example or https://dns.example/dns-query. Empty: our own resolvers.',
   },
+  {
+    ...{ name: 'dns.certificateDays', label: 'Certificate warning', type: 'number', min: 0, max: 365, isRare: true },
+    ...{ initial: '', hint: `For tls:// and https://. ${certificateDaysWords.hint}` },
+  },
   ...limits('dns'),
 ]
 
