@@ -12,8 +12,9 @@ interface ConfigurationFile {
   readonly text: string
 }
 
-/** The maximum number of files of a configuration. */
+/** The maximum number of files of a configuration, and of their bytes: a character has up to four. */
 const MAX_FILES = 1000
+const MAX_BYTES = 4 * MAX_YAML_LENGTH
 
 /**
  * Reads a configuration directory of Gatus (`GATUS_CONFIG_PATH`): all files in it and in its subdirectories that end in
@@ -29,7 +30,7 @@ export async function readGatusDirectory(directory: string): Promise<string> {
   let size = 0
   for (const name of found) {
     size += (await stat(join(directory, name))).size
-    if (size > 4 * MAX_YAML_LENGTH) throw new Unreadable('These files are larger than 1 MB.')
+    if (size > MAX_BYTES) throw new Unreadable(`These files are larger than ${MAX_BYTES / 1e6} MB.`)
     files.push({ name, text: await readFile(join(directory, name), 'utf8') })
   }
   return mergeGatusFiles(files)

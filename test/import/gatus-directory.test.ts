@@ -63,5 +63,9 @@ describe('a configuration directory of Gatus', () => {
 
   test('without such files is refused', async () => {
     await expect(readGatusDirectory(await directoryOf({ 'a.txt': 'x' }))).rejects.toThrow('no files that end in')
+    const long = 'x'.repeat(1_100_000)
+    await expect(readGatusDirectory(await directoryOf({ 'a.yaml': `a: ${long}` }))).rejects.toThrow('larger than 1 MB')
+    const many = { 'a.yaml': `# ${long}${long}`, 'b.yaml': `# ${long}${long}` }
+    await expect(readGatusDirectory(await directoryOf(many))).rejects.toThrow('larger than 4 MB')
   })
 })
