@@ -1,9 +1,15 @@
 import { isOperator } from '../../core/access.ts'
+import { Invalid } from '../../core/errors.ts'
 import { invalid } from '../../core/validation.ts'
 import type { ChangeContext } from '../../event-log/change.ts'
 import { readOnce } from '../../event-log/change.ts'
 import type { PrivateTargetRule } from '../../network/outbound/destination-policy.ts'
-import { PRIVATE_NETWORKS_HINT, reachOf, targetIssue } from '../../network/outbound/destination-policy.ts'
+import {
+  noPrivateTargets,
+  PRIVATE_NETWORKS_HINT,
+  reachOf,
+  targetIssue,
+} from '../../network/outbound/destination-policy.ts'
 import { readHost } from '../../network/outbound/host.ts'
 import { isAllowed, readPrivateTargets } from './permission.ts'
 
@@ -23,6 +29,25 @@ export async function privateTargetRule(ctx: RuleContext, organizationId: string
   const permission =
     ctx.config.ALLOW_PRIVATE_NETWORKS || isAllowed(await readOnce(ctx, `private targets ${organizationId}`, read))
   return { isAllowed: permission, hint: isOperator(ctx.actor) ? OPERATORS_HINT : PRIVATE_NETWORKS_HINT }
+}
+
+/**
+ * Reads an input whose targets must obey the rule, which is only asked for if one of them is private.
+ * @param organizationId as for `privateTargetRule`.
+ * @throws what `read` throws.
+ */
+export async function readByPrivateTargetRule<T>(
+  ctx: RuleContext,
+  organizationId: string | null,
+  read: (rule: PrivateTargetRule) => T,
+): Promise<T> {
+  try {
+    return read(noPrivateTargets)
+  } catch (error) {
+    const isPrivate = error instanceof Invalid && error.issues.some(({ kind }) => kind === 'PRIVATE_TARGET')
+    if (!isPrivate) throw error
+  }
+  return read(await privateTargetRule(ctx, organizationId))
 }
 
 /**

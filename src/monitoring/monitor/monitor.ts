@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { z } from 'zod'
 import type { EditContext } from '../../account/managed-object.ts'
 import { requireDeletable, requireUnlocked } from '../../account/managed-object.ts'
-import { privateTargetRule } from '../../account/private-targets/rule.ts'
+import { privateTargetRule, readByPrivateTargetRule } from '../../account/private-targets/rule.ts'
 import { tierOf } from '../../account/tier.ts'
 import { requireScope } from '../../core/access.ts'
 import { yieldAfterTimeSlice } from '../../core/concurrency/time-slice.ts'
@@ -46,7 +46,7 @@ type MonitorContext = Context & Pick<MonitoringContext, 'seal'>
  */
 export async function createMonitor(ctx: MonitorContext & ChangeContext, input: unknown): Promise<Monitor> {
   const organizationId = requireScope(ctx, 'WRITE')
-  const given = readNewMonitor(await privateTargetRule(ctx, organizationId), input)
+  const given = await readByPrivateTargetRule(ctx, organizationId, (rule) => readNewMonitor(rule, input))
   return change(ctx, organizationId, async (tx) => {
     const { monitors, events } = await insertMonitors(tx, organizationId, [given])
     return [await ownMonitor(tx, organizationId, onlyResult(monitors).id), ...events]
@@ -81,7 +81,7 @@ export async function updateMonitor(ctx: MonitorContext & EditContext, input: un
     const tier = await tierOf(tx, organizationId)
     const settings = probeSettingsOf(given, { kind: before.kind, tier, before })
     const known = openOptions(ctx.seal, before)
-    const configuration = changeOptions(await privateTargetRule(tx, organizationId), given, known)
+    const configuration = await readByPrivateTargetRule(tx, organizationId, (rule) => changeOptions(rule, given, known))
     const watchesOther = !isDeepStrictEqual(configuration, known)
     const hasOtherParents = dependsOnIds != null && (await setParents(tx, before, dependsOnIds))
     const changed = [

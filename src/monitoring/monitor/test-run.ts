@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { privateTargetRule } from '../../account/private-targets/rule.ts'
+import { readByPrivateTargetRule } from '../../account/private-targets/rule.ts'
 import { tierOf } from '../../account/tier.ts'
 import { requireScope } from '../../core/access.ts'
 import type { AttemptWindow } from '../../core/concurrency/attempt-window.ts'
@@ -64,8 +64,9 @@ export async function testOptions(ctx: MonitoringContext, input: unknown): Promi
   const organizationId = requireScope(ctx, 'WRITE')
   const { id, ...given } = validate(testInput, input)
   const before = id == null ? null : await ownMonitor(ctx, organizationId, id)
-  const rule = await privateTargetRule(ctx, organizationId)
-  const configuration = before ? changeOptions(rule, given, openOptions(ctx.seal, before)) : readOptions(rule, given)
+  const configuration = await readByPrivateTargetRule(ctx, organizationId, (rule) =>
+    before ? changeOptions(rule, given, openOptions(ctx.seal, before)) : readOptions(rule, given),
+  )
   const { kind } = configuration
   const settings = await transaction(ctx, async (tx) => {
     const tier = await tierOf(tx, organizationId)

@@ -18,6 +18,7 @@ import type { Tenant } from '../../status/setup.ts'
 import { noIds, tenantsOf, together } from '../../status/setup.ts'
 import { noon, testContext } from '../../support/context.ts'
 import { serverUrl, testDatabase } from '../../support/database.ts'
+import { statementsOf } from '../../support/statements.ts'
 import { samples, seal, sealing } from '../setup.ts'
 
 const { prisma, pool } = await testDatabase()
@@ -377,4 +378,21 @@ describe('a heartbeat’s token', () => {
     await expect(rotateHeartbeatToken({ ...acme.as('READ'), seal }, job.id)).rejects.toThrow(Forbidden)
     await expect(rotateHeartbeatToken(sealing(await tenant()), job.id)).rejects.toThrow(NotFound)
   })
+})
+
+test('the permission for private targets is read only for a private target', async () => {
+  const acme = await tenant()
+  const reads = async (work: () => Promise<unknown>) =>
+    (await statementsOf(work)).filter((text) => text.includes('PrivateTargetPermission')).length
+  const at = (url: string) => ({ http: { ...samples.http, url } })
+  const created: Monitor[] = []
+  const create = (url: string) => async () =>
+    created.push(await createMonitor(sealing(acme), { name: url, ...at(url) }))
+  expect(await reads(create('https://example.com/'))).toBe(0)
+  const [{ id } = { id: '' }] = created
+  const update = (url: string) => () => updateMonitor(sealing(acme), { id, ...at(url) })
+  expect(await reads(update('https://www.example.com/'))).toBe(0)
+  expect(await reads(() => updateMonitor(sealing(acme), { id, name: 'Other' }))).toBe(0)
+  for (const refused of [create('http://192.168.0.7/'), update('http://192.168.0.7/')])
+    expect(await reads(() => expect(refused()).rejects.toThrow(Invalid))).toBe(1)
 })
