@@ -7,6 +7,7 @@ import { onBehalfOf } from '../core/concurrency/owner.ts'
 import { inTurn, noteArrival } from '../core/concurrency/time-slice.ts'
 import { StartError } from '../core/errors.ts'
 import { clientSubject } from '../core/ip-address.ts'
+import { lazily } from '../core/lazily.ts'
 import type { Tracer } from '../core/telemetry/tracing.ts'
 import { MINUTE, SECOND } from '../core/time.ts'
 import { requirePace } from './pace.ts'
@@ -171,16 +172,17 @@ export function createHttpServer(handlers: {
   }
 
   function answer(request: IncomingMessage, response: ServerResponse): void {
+    const caller = lazily(() => callerOf(request))
     onBehalfOf(
-      () => clientOf(request),
-      () => route(request, response),
+      () => clientSubject(caller().address),
+      () => route(request, response, caller),
     )
   }
 
-  function route(request: IncomingMessage, response: ServerResponse): void {
+  function route(request: IncomingMessage, response: ServerResponse, caller: () => Caller): void {
     if (graphql && isGraphql(request) && !isForGraphiql(request)) {
       if (tracer) noteRoute(request, '/graphql')
-      void graphql(request, response, { caller: callerOf(request) })
+      void graphql(request, response, { caller: caller() })
     } else router(request, response)
   }
   server.on('connection', noteArrival)
