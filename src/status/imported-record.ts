@@ -7,6 +7,7 @@ import type { StoredHtml } from '../core/markdown/markdown-rendering.ts'
 import { renderMessage } from '../core/markdown/markdown-rendering.ts'
 import { invalid, validate } from '../core/validation.ts'
 import type { ChangeContext } from '../event-log/change.ts'
+import { columnOf, inColumns } from '../database/columns.ts'
 import { change } from '../event-log/change.ts'
 import { Prisma } from '../generated/prisma/client.ts'
 import type { ImportedRecordKind } from '../generated/prisma/enums.ts'
@@ -93,7 +94,7 @@ async function saveRecords(
   await db.$queryRaw`
     INSERT INTO "ImportedRecord" ("organizationId", source, kind, "recordId", "objectId", digest, version, "importedAt")
     SELECT "organizationId", source, kind, "recordId", "objectId", digest, version, "importedAt"
-    FROM jsonb_populate_recordset(NULL::"ImportedRecord", ${JSON.stringify(rows)}::jsonb)
+    FROM jsonb_populate_recordset(NULL::"ImportedRecord", ${JSON.stringify(inColumns(table, rows))}::jsonb)
     ON CONFLICT ("organizationId", source, kind, "recordId") DO UPDATE SET "objectId" = EXCLUDED."objectId",
       digest = EXCLUDED.digest, version = EXCLUDED.version, "importedAt" = EXCLUDED."importedAt"`
 }
@@ -185,7 +186,7 @@ export async function removeParts(
     await db.$executeRaw`DELETE FROM ${Prisma.raw(`"${table}"`)} WHERE ${Prisma.raw(`"${column}"`)} = ANY (${[...ids]}::text[])`
 }
 
-/** Inserts rows with one statement, or replaces those with the same id. @param rows all with the same columns. */
+/** Inserts rows with one statement, or replaces those with the same id. @param rows all with the same fields. */
 export async function writeRows(
   { db }: Context,
   table: 'Incident' | 'Maintenance',
@@ -194,7 +195,7 @@ export async function writeRows(
   const [first] = rows
   if (first === undefined) return
   const name = Prisma.raw(`"${table}"`)
-  const columns = Object.keys(first).map((column) => `"${column}"`)
+  const columns = Object.keys(first).map((field) => `"${columnOf(table, field)}"`)
   const changed = columns.filter((column) => column !== '"id"')
   const list = Prisma.raw(columns.join(', '))
   await db.$executeRaw`

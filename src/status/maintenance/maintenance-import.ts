@@ -159,8 +159,7 @@ async function writeMaintenances(
     tx,
     'Maintenance',
     all.map(({ objectId, title, plan, known }) => ({
-      // Rows have the names of columns, not those of Prisma’s fields.
-      ...{ id: objectId, organizationId, title, titles: {}, ...plan, dueAt: dueAt(plan), tellSubscribers: true },
+      ...{ id: objectId, organizationId, title, titles: {}, ...plan, dueAt: dueAt(plan), notifySubscribers: true },
       ...{ version: (known?.current ?? 0) + 1, createdAt: new Date(Math.min(+plan.startsAt, +now)), detached: false },
       ...{ importedFrom: from.source, importedAt: now },
     })),
