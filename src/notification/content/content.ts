@@ -282,7 +282,7 @@ function tagsOf(original: NotificationPayload, language: Language, tag: string) 
 
 /** Returns the headline: the new status, and its subject. */
 function headlineOf(payload: NotificationPayload, words: Catalogue): string {
-  const { mail, incident, incidentStatus, status, report, date } = words
+  const { mail, incident, incidentStatus, report, date } = words
   const title = isolate(payload.title)
   switch (payload.about) {
     case 'INCIDENT':
@@ -290,10 +290,17 @@ function headlineOf(payload: NotificationPayload, words: Catalogue): string {
     case 'MAINTENANCE':
       return mail.maintenance[payload.step](title)
     case 'SERVICE':
-      return mail.serviceIs(title, status[payload.status])
+      return mail.serviceIs(title, serviceStatusOf(payload, words))
     case 'REPORT':
       return report.of(monthIn(payload.title, date))
   }
+}
+
+/** Returns the status of a service as its page shows it. */
+function serviceStatusOf({ status, basis }: PayloadAbout<'SERVICE'>, words: Catalogue): string {
+  if (status === 'UNKNOWN' && basis === 'UNSTATED') return words.noStatusYet
+  if (status === 'UNKNOWN' && basis === 'PENDING') return words.firstProbePending
+  return words.status[status]
 }
 
 /** Formats a month such as 2026-10. */

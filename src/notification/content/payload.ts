@@ -65,8 +65,10 @@ const servicePayload = z.object({
   step: z.literal('STATUS_CHANGED'),
   id: z.string(),
   title: z.string(),
-  /** UNKNOWN: its monitors no longer have results. */
+  /** UNKNOWN: its monitors have no results, or it has neither monitors nor a stated status. */
   status: z.enum({ ...ServiceStatus, UNKNOWN: 'UNKNOWN' }),
+  /** The source of the status (`StatusBasis`); later versions may know others, and old payloads have none. */
+  basis: z.string().nullish(),
 })
 
 /** The content of a monthly report, as stored once it is complete. */
@@ -311,13 +313,8 @@ async function buildServicePayload(
 ): Promise<PayloadBody | null> {
   const found = await db.service.findUnique({ where: { id: subjectId, organizationId }, select: statusCausesSelect })
   if (!found) return null
-  return {
-    about: 'SERVICE',
-    step: 'STATUS_CHANGED',
-    id: subjectId,
-    title: subjectName,
-    status: shownServiceOf(found).shown,
-  }
+  const { shown: status, basis } = shownServiceOf(found)
+  return { about: 'SERVICE', step: 'STATUS_CHANGED', id: subjectId, title: subjectName, status, basis }
 }
 
 async function buildReportPayload(

@@ -185,6 +185,20 @@ describe('a rendered payload', () => {
           ([status, name, tone]) =>
             [{ ...service, status }, [`${name}: API`, tone, 'service.status_changed']] as const satisfies Row,
         ),
+        ...(
+          [
+            ['UNSTATED', 'No status yet'],
+            ['PENDING', 'Waiting for first result'],
+            ['SILENT', 'No data'],
+            ['SOMETHING_LATER', 'No data'],
+          ] as const
+        ).map(
+          ([basis, name]) =>
+            [
+              { ...service, status: 'UNKNOWN', basis },
+              [`${name}: API`, 'neutral', 'service.status_changed'],
+            ] as const satisfies Row,
+        ),
         [
           report,
           [

@@ -46,7 +46,10 @@ const rows: Readonly<Record<EventKind, readonly Notified[] | null>> = {
   SERVICE_UPDATED: null,
   SERVICE_DELETED: null,
   SERVICES_REORDERED: null,
-  SERVICE_STATUS_CHANGED: [['Degraded performance: Shop (minor), service.status_changed for SERVICE_STATUS, 1', null]],
+  SERVICE_STATUS_CHANGED: [
+    ['Degraded performance: Shop (minor), service.status_changed for SERVICE_STATUS, 1', null],
+    ['No status yet: Shop (neutral), service.status_changed for SERVICE_STATUS, 1', null],
+  ],
   SERVICE_UNKNOWN: null,
   SERVICE_KNOWN: null,
   INCIDENT_CREATED: [
@@ -203,8 +206,11 @@ async function causeEvents(): Promise<readonly { readonly event: Event; readonly
   await then((ctx) => cancelMaintenance(ctx, { id: other.id, message: 'Not needed.' }))
   // As a monitor of the service does.
   await prisma.service.update({ where: { id: shop }, data: { statusOverride: 'DEGRADED_PERFORMANCE' } })
-  const degraded = { kind: 'SERVICE_STATUS_CHANGED', subjectId: shop, subjectName: 'Shop' } as const
-  await then((ctx) => change(ctx, acme.id, async () => [undefined, degraded]))
+  const statusChanged = { kind: 'SERVICE_STATUS_CHANGED', subjectId: shop, subjectName: 'Shop' } as const
+  await then((ctx) => change(ctx, acme.id, async () => [undefined, statusChanged]))
+  // As when its last monitor is deleted, and nobody has stated a status.
+  await prisma.service.update({ where: { id: shop }, data: { statusOverride: null, statedAt: null } })
+  await then((ctx) => change(ctx, acme.id, async () => [undefined, statusChanged]))
   const page = await prisma.page.findFirstOrThrow({ where: { organizationId: acme.id } })
   const figures = { id: shop, name: 'Shop', percent: 99.5, downMs: 60_000, maintenanceMs: 0 }
   const content = { consolePath: '/console', services: [figures], incidents: 1, recoveryMs: null }
