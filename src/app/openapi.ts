@@ -1,10 +1,10 @@
-import type { ZodOpenApiPathsObject } from 'zod-openapi'
+import type { oas31, ZodOpenApiPathsObject } from 'zod-openapi'
 import { createDocument } from 'zod-openapi'
 import { geoAttribution } from '../blacklist/geo/geo.ts'
 import { packageVersion } from '../core/process/package-version.ts'
 
 /** Returns the OpenAPI 3.1 description of the paths, generated from the schemas that validate them. */
-export function openApiDocument(baseUrl: string, paths: ZodOpenApiPathsObject): object {
+export function openApiDocument(baseUrl: string, paths: ZodOpenApiPathsObject): oas31.OpenAPIObject {
   return createDocument({
     openapi: '3.1.1',
     info: {
@@ -16,6 +16,8 @@ export function openApiDocument(baseUrl: string, paths: ZodOpenApiPathsObject): 
     tags: [
       { name: 'Blacklist checks', description: 'Whether an IP address or a domain is on a DNS blacklist.' },
       { name: 'Heartbeats', description: 'Reports from watched jobs.' },
+      { name: 'Integrations', description: 'Alerts of other tools.' },
+      { name: 'Incidents', description: 'Files of incidents.' },
       { name: 'Billing', description: 'Tiers of status pages and their payment.' },
       { name: 'Pages', description: 'Pages for browsers.' },
       {

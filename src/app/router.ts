@@ -37,7 +37,7 @@ import type { Tracer } from '../core/telemetry/tracing.ts'
 import { refusedText } from '../database/connection/refused-text.ts'
 import { unavailability } from '../database/connection/unavailable.ts'
 import { docsPages, docsSheet } from '../docs/html/routes.tsx'
-import { referenceRoutes, referenceScript, referenceSheet } from '../http/api-tools/api-reference.tsx'
+import { referenceRoutes, referenceSheet } from '../http/api-tools/api-reference.tsx'
 import { graphiqlRoutes, graphiqlScript } from '../http/api-tools/graphiql.tsx'
 import { createLibraries } from '../http/assets/libraries.ts'
 import type { Readiness } from '../http/health-routes.ts'
@@ -86,7 +86,6 @@ export const pageAssets = [
   graphiqlScript,
   liveScript,
   pushScript,
-  referenceScript,
   referenceSheet,
   statusStylesheet,
   subscribeSheet,
@@ -201,7 +200,7 @@ export function createRoutes(options: RouterOptions): Hono<{ Bindings: HttpBindi
   app.route('/', fileRoutes({ site, ...payers }))
   app.route(
     '/',
-    referenceRoutes(site, libraries, () => openApiDocument(site.baseUrl, servedPaths)),
+    referenceRoutes(site, () => openApiDocument(site.baseUrl, servedPaths)),
   )
   app.route('/', configurationRoutes())
   app.route('/', challengeRoutes(dependencies))

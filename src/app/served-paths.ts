@@ -53,7 +53,7 @@ export const pagePaths: readonly ServedPath[] = [
   page('/docs', 'All guides'),
   page('/docs/search', 'Search the guides for ?q='),
   page('/docs/{guide}', 'A guide'),
-  page('/docs/reference', 'The interactive API reference'),
+  page('/docs/reference', 'The API reference'),
   page('/graphql', 'GraphiQL for browsers; programs POST operations as JSON'),
   page('/pricing', 'Plans and prices'),
   form('/pricing/upgrade', 'Redirect to the payment of a tier'),

@@ -7,8 +7,6 @@ export const copiedFiles = [
   '@expo-google-fonts/inter/700Bold/Inter_700Bold.ttf',
   '@graphql-yoga/render-graphiql/graphiql',
   '@resvg/resvg-wasm/index_bg.wasm',
-  'swagger-ui-dist/swagger-ui-bundle.js',
-  'swagger-ui-dist/swagger-ui.css',
 ]
 
 /**

@@ -94,5 +94,5 @@ describe.each(all)('$path $headers', ({ path, headers }) => {
 test('all of them are requested', () => {
   expect(described.length).toBeGreaterThan(80)
   expect(files.length).toBeGreaterThan(12)
-  expect(files.filter((file) => /graphiql|swagger-ui/.test(file)).length).toBeGreaterThanOrEqual(4)
+  expect(files.filter((file) => file.includes('graphiql')).length).toBeGreaterThanOrEqual(4)
 })

@@ -46,7 +46,7 @@ const openTab = useChromium()
 
 /** Paths that are not pages of ours: documents, files, embedded parts, sign-out, and pages that libraries make. */
 const others =
-  /\.(json|rss|atom|ics|svg|png|csv|xml|txt)$|\/export|\/files\/(?!new)[^/]+$|^\/status\/.+\/embed|\/api\/|\/sign-out|^\/(graphql|docs\/reference|metrics)/
+  /\.(json|rss|atom|ics|svg|png|csv|xml|txt)$|\/export|\/files\/(?!new)[^/]+$|^\/status\/.+\/embed|\/api\/|\/sign-out|^\/(graphql|metrics)/
 
 const desktop = { width: 1280, height: 844 }
 const phone = { width: 390, height: 844 }

@@ -46,6 +46,6 @@ test.each([true, false])('a new service has no status until somebody states one,
   expect(await shown.getByText('No status yet').count()).toBe(0)
   const { id } = await database.prisma.service.findFirstOrThrow({ where: { name } })
   const stated = await database.prisma.event.findMany({ where: { subjectId: id, kind: 'SERVICE_STATUS_CHANGED' } })
-  expect(stated.map(({ actorId }) => actorId)).toEqual([editor.userId])
+  expect(stated.map(({ actorUserId }) => actorUserId)).toEqual([editor.userId])
   expect(tab.complaints.filter((each) => !each.includes('422'))).toEqual([])
 })

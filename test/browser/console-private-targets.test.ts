@@ -57,7 +57,7 @@ describe('beside a form that was refused for a private target', () => {
     await openForm(page, 'tested', await signIn('OWNER', { isOperator: true }))
     await page.getByRole('button', { name: 'Test' }).click()
     await page.getByRole('button', { name: `Allow private targets for ${owned.name}` }).click()
-    await page.getByText('200').first().waitFor()
+    await page.locator('#answer[data-state=UP]').waitFor()
     expect(await page.inputValue('[name=name]')).toBe('Inside')
     expect(await database.prisma.monitor.count({ where: { organizationId: owned.id } })).toBe(0)
   })

@@ -85,8 +85,7 @@ describe('the package, installed without scripts in an empty folder', () => {
     expect(await get('/docs/images/status-page.png')).toMatchObject({ status: 200, type: 'image/png' })
     const graphiql = await fetch(`${url}/graphql`, { headers: { accept: 'text/html' } }).then((page) => page.text())
     expect(await get(asset(graphiql, /graphiql\.\w+\.js/))).toMatchObject({ status: 200 })
-    const reference = await get('/docs/reference')
-    expect(await get(asset(reference.text, /swagger-ui\.\w+\.js/))).toMatchObject({ status: 200 })
+    expect((await get('/docs/reference')).text).toContain('/api/blacklist-monitor/ip')
   })
 
   test('runs commands, and exports a typed client', async () => {

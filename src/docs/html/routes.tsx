@@ -143,7 +143,7 @@ const others: Readonly<
     {
       path: '/docs/reference',
       title: 'API reference',
-      description: 'Every REST path with its parameters and responses, interactive.',
+      description: 'Every REST path with its parameters and answers.',
     },
     { path: '/graphql', title: 'GraphiQL', description: 'The GraphQL schema, interactive.' },
   ],

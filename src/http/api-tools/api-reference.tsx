@@ -1,27 +1,14 @@
 import { Hono } from 'hono'
+import type { oas31 } from 'zod-openapi'
 import { root } from '../../core/process/paths.ts'
-import type { Libraries } from '../assets/libraries.ts'
 import { staticText } from '../assets/static-text.ts'
 import type { Site } from '../page/layout.tsx'
-import { pageHeaders, SiteHeader } from '../page/layout.tsx'
+import { pageHeaders, renderPageShell } from '../page/layout.tsx'
+import { Operation } from './operation.tsx'
+import { Members, schemaId } from './schema-members.tsx'
 
-/** Starts Swagger UI on the page; bundled as `api-reference.js`. */
-export const referenceScript = new URL('src/http/browser/api-reference.ts', root)
-
-/**
- * The style of the page around Swagger UI, whose elements the common style sheet would change; bundled as
- * `api-reference.css`.
- */
+/** The style of the API reference; bundled as `api-reference.css`. */
 export const referenceSheet = new URL('src/http/assets/api-reference.css', root)
-
-/** Swagger UI sets inline styles on its elements, which other pages' policy forbids; scripts are still only ours. */
-const referenceHeaders = {
-  ...pageHeaders,
-  'content-security-policy': pageHeaders['content-security-policy'].replace(
-    "style-src 'self'",
-    "style-src 'self' 'unsafe-inline'",
-  ),
-}
 
 const openApiHeaders = {
   'content-type': 'application/json',
@@ -29,8 +16,8 @@ const openApiHeaders = {
   'x-content-type-options': 'nosniff',
 }
 
-/** `/docs/reference`, which shows `/openapi.json` with Swagger UI, and its files; all from this server. */
-export function referenceRoutes(site: Site, libraries: Libraries, openApi: () => object): Hono {
+/** `/openapi.json`, and `/docs/reference`, which shows it. */
+export function referenceRoutes(site: Site, openApi: () => oas31.OpenAPIObject): Hono {
   const app = new Hono()
   app.get(
     '/openapi.json',
@@ -38,38 +25,92 @@ export function referenceRoutes(site: Site, libraries: Libraries, openApi: () =>
   )
   app.get(
     '/docs/reference',
-    staticText(async () => referencePage(site, await libraries.paths('swagger-ui')), referenceHeaders),
+    staticText(() => referencePage(site, openApi()), pageHeaders),
   )
   return app
 }
 
-function referencePage(site: Site, file: (name: string) => string): string {
-  const { assets } = site
-  const page = (
-    <html lang="en">
-      <head>
-        <meta charset="utf-8" />
-        <meta name="viewport" content="width=device-width, initial-scale=1" />
-        <title>API reference · Allclear</title>
-        <link rel="icon" href={assets.url('favicon.svg')} />
-        <meta name="description" content="Every REST path of Allclear, with its parameters and answers." />
-        <meta name="color-scheme" content="light dark" />
-        <link rel="stylesheet" href={file('swagger-ui.css')} />
-        <link rel="stylesheet" href={assets.url('api-reference.css')} />
-        <script src={file('swagger-ui.js')} defer></script>
-        <script src={assets.url('api-reference.js')} defer></script>
-      </head>
-      <body>
-        <SiteHeader site={site} path="/docs/reference" />
-        <nav class="crumbs" aria-label="Path">
-          <a href="/docs">Docs</a> / API reference
-        </nav>
-        <div id="reference"></div>
-        <noscript>
-          The description of the API is at <a href="/openapi.json">/openapi.json</a>.
-        </noscript>
-      </body>
-    </html>
+function referencePage(site: Site, document: oas31.OpenAPIObject): string {
+  const [before, after] = renderPageShell(site, {
+    title: 'API reference · Allclear',
+    description: 'Every REST path of Allclear, with its parameters and answers.',
+    path: '/docs/reference',
+    indexed: true,
+    sheets: [site.assets.url('api-reference.css')],
+  })
+  return before + String(<Reference document={document} />) + after
+}
+
+/** The tag of pages for people, which are no API. */
+const PAGES = 'Pages'
+
+function Reference({ document }: { readonly document: oas31.OpenAPIObject }) {
+  const { info, servers = [], components = {} } = document
+  const schemas = Object.entries(components.schemas ?? {})
+  const groups = groupsOf(document)
+  return (
+    <>
+      <nav class="crumbs" aria-label="Path">
+        <a href="/docs">Docs</a> / API reference
+      </nav>
+      <h1>API reference</h1>
+      {(info.description ?? '').split('\n\n').map((text) => (
+        <p>{text}</p>
+      ))}
+      <p>
+        <a href="/openapi.json">openapi.json</a> has the same for programs, and the pages for people besides. The guide{' '}
+        <a href="/docs/rest">REST</a> explains errors and limits.
+      </p>
+      <nav aria-label="Contents">
+        <ul class="contents">
+          {[...groups.map(({ name }) => name), 'Objects'].map((name) => (
+            <li>
+              <a href={`#${idOf(name)}`}>{name}</a>
+            </li>
+          ))}
+        </ul>
+      </nav>
+      {groups.map(({ name, description, operations }) => (
+        <section id={idOf(name)}>
+          <h2>{name}</h2>
+          {description === undefined ? null : <p>{description}</p>}
+          {operations.map((operation) => (
+            <Operation {...operation} server={servers[0]?.url ?? ''} />
+          ))}
+        </section>
+      ))}
+      <section id="objects">
+        <h2>Objects</h2>
+        {schemas.map(([name, schema]) => (
+          <section id={schemaId(name)}>
+            <h3>{name}</h3>
+            <Members schema={schema} label={`Members of ${name}`} />
+          </section>
+        ))}
+      </section>
+    </>
   )
-  return `<!DOCTYPE html>${page}`
+}
+
+const idOf = (name: string) => name.toLowerCase().replaceAll(' ', '-')
+
+const methods = ['get', 'post', 'put', 'patch', 'delete'] as const
+
+/** Returns the operations by tag, in the order in which the document names the tags. */
+function groupsOf({ tags = [], paths = {} }: oas31.OpenAPIObject) {
+  const operations = Object.entries(paths).flatMap(([path, item]) =>
+    methods.flatMap((method) => {
+      const operation = item[method]
+      return operation === undefined ? [] : [{ method, path, operation }]
+    }),
+  )
+  const named = new Map(tags.map(({ name, description }) => [name, description]))
+  const used = operations.flatMap(({ operation }) => operation.tags ?? [])
+  return [...new Set([...named.keys(), ...used])]
+    .filter((name) => name !== PAGES && used.includes(name))
+    .map((name) => ({
+      name,
+      description: named.get(name),
+      operations: operations.filter(({ operation }) => operation.tags?.includes(name)),
+    }))
 }

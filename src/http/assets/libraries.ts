@@ -6,7 +6,7 @@ import { contentTypes, sendAsset } from './assets.ts'
 import type { LibraryFile } from './library-worker.ts'
 
 /** Libraries that single pages load in the browser. */
-type LibraryName = 'graphiql' | 'swagger-ui'
+type LibraryName = 'graphiql'
 
 /** The files of browser libraries, loaded on first use: most servers never need them. */
 export interface Libraries {
@@ -33,7 +33,7 @@ export function createLibraries(): Libraries {
   }
 
   const routes = new Hono()
-  routes.get('/assets/:library{graphiql|swagger-ui}/:file', async (c) => {
+  routes.get('/assets/:library{graphiql}/:file', async (c) => {
     const file = (await load(c.req.param('library') as LibraryName)).get(c.req.param('file'))
     return file === undefined ? c.text('File not found.', 404) : sendAsset(c, contentTypeOf(file), file)
   })

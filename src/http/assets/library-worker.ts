@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto'
-import { readFile } from 'node:fs/promises'
 import { parentPort, workerData } from 'node:worker_threads'
 import { ownValue } from '../../core/own-value.ts'
 import { packageFile } from '../../core/process/package-file.ts'
@@ -26,10 +25,6 @@ const libraries: Readonly<Record<string, () => Promise<Readonly<Record<string, s
       'graphiql-json.js': jsonWorker,
       'graphiql-graphql.js': graphqlWorker,
     }
-  },
-  async 'swagger-ui'() {
-    const read = (file: string) => readFile(packageFile(`swagger-ui-dist/${file}`))
-    return { 'swagger-ui.css': await read('swagger-ui.css'), 'swagger-ui.js': await read('swagger-ui-bundle.js') }
   },
 }
 
