@@ -59,7 +59,7 @@ function kindOf({ pathname, searchParams }: URL): string {
       /^\/status\/[^/]+\/(?!history|incidents|services|subscribe|embed|access)[a-z-]+/,
       '/status/{slug}/{language}',
     )
-    .replace(/^\/docs\/.+/, '/docs/{guide}')
+    .replace(/^\/docs\/(?!reference).+/, '/docs/{guide}')
     .replace(/^\/check\/.+/, '/check/{target}')
   return [path, ...['day', 'kind', 'channel', 'from'].filter((name) => searchParams.has(name))].join(' ')
 }
