@@ -156,7 +156,7 @@ export function SkipLink({ text = 'Skip to content' }: { readonly text?: string 
 }
 
 /** Renders the site's name and navigation. */
-export function SiteHeader({ site, path }: Pick<PageProps, 'path'> & { readonly site: Site }) {
+function SiteHeader({ site, path }: Pick<PageProps, 'path'> & { readonly site: Site }) {
   return (
     <header class="site">
       <a class="wordmark" href="/">
