@@ -19,7 +19,7 @@ export function inColumns(
   table: string,
   rows: readonly Readonly<Record<string, unknown>>[],
 ): readonly Readonly<Record<string, unknown>>[] {
-  if (renamed[table] === undefined) return rows
+  if (!Object.hasOwn(renamed, table)) return rows
   return rows.map((row) =>
     Object.fromEntries(Object.entries(row).map(([field, value]) => [columnOf(table, field), value])),
   )

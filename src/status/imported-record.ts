@@ -94,7 +94,7 @@ async function saveRecords(
   await db.$queryRaw`
     INSERT INTO "ImportedRecord" ("organizationId", source, kind, "recordId", "objectId", digest, version, "importedAt")
     SELECT "organizationId", source, kind, "recordId", "objectId", digest, version, "importedAt"
-    FROM jsonb_populate_recordset(NULL::"ImportedRecord", ${JSON.stringify(inColumns(table, rows))}::jsonb)
+    FROM jsonb_populate_recordset(NULL::"ImportedRecord", ${JSON.stringify(rows)}::jsonb)
     ON CONFLICT ("organizationId", source, kind, "recordId") DO UPDATE SET "objectId" = EXCLUDED."objectId",
       digest = EXCLUDED.digest, version = EXCLUDED.version, "importedAt" = EXCLUDED."importedAt"`
 }
@@ -199,7 +199,7 @@ export async function writeRows(
   const changed = columns.filter((column) => column !== '"id"')
   const list = Prisma.raw(columns.join(', '))
   await db.$executeRaw`
-    INSERT INTO ${name} (${list}) SELECT ${list} FROM jsonb_populate_recordset(NULL::${name}, ${JSON.stringify(rows)}::jsonb)
+    INSERT INTO ${name} (${list}) SELECT ${list} FROM jsonb_populate_recordset(NULL::${name}, ${JSON.stringify(inColumns(table, rows))}::jsonb)
     ON CONFLICT (id) DO UPDATE SET ${Prisma.raw(changed.map((column) => `${column} = EXCLUDED.${column}`).join(', '))}
     WHERE ${name}."organizationId" = EXCLUDED."organizationId"`
 }
