@@ -210,6 +210,8 @@ describe('the API reference', () => {
       Object.keys((document.components.schemas['BlacklistResult'] as { properties?: object }).properties ?? {}),
     )
     expect(page).toContain(`curl &#39;${url}/api/blacklist-monitor/ip?target=192.0.2.7&#39;`)
+    expect(page.replaceAll(/<[^>]*>/g, '')).not.toContain('`')
+    expect(page).toContain('with a <code>status</code> other than')
     // Each link within it leads somewhere.
     const named = [...page.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id)
     const ids = new Set(named)

@@ -1,6 +1,6 @@
 import type { oas31 } from 'zod-openapi'
 import { ReferenceTable } from './reference-table.tsx'
-import { Members, TypeOf } from './schema-members.tsx'
+import { Members, TypeOf, withCode } from './schema-members.tsx'
 
 /** An operation of the API: a method of a path. */
 interface OperationProps {
@@ -23,9 +23,9 @@ export function Operation({ method, path, operation, server }: OperationProps) {
         <h3 id={operationId ?? `${method}${path}`.replace(/\W+/g, '-')}>
           <span class={`method ${method}`}>{method.toUpperCase()}</span> <code>{path}</code>
         </h3>{' '}
-        <span class="about">{summary}</span>
+        <span class="about">{withCode(summary)}</span>
       </summary>
-      {description === undefined ? null : <p>{description}</p>}
+      {description === undefined ? null : <p>{withCode(description)}</p>}
       <p>{whoMay(operation)}</p>
       <pre tabindex={0}>
         <code>{exampleOf({ method, path, operation, server }, parameters, body)}</code>
@@ -90,7 +90,7 @@ function Parameters({ parameters, of }: Part & { readonly parameters: readonly o
               {place}
               {required === true ? ', required' : ''}
             </td>
-            <td>{description}</td>
+            <td>{withCode(description)}</td>
           </tr>
         ))}
       </ReferenceTable>
@@ -133,7 +133,7 @@ function Answers({ responses, of }: Part & { readonly responses: oas31.Responses
               ))}
             </td>
             <td>
-              {description}
+              {withCode(description)}
               {Number(status) < 400 ? <Headers headers={headers} /> : null}
             </td>
           </tr>
@@ -150,7 +150,7 @@ function Headers({ headers }: { readonly headers: NonNullable<oas31.ResponseObje
     <ul>
       {all.map(([name, header]) => (
         <li>
-          <code>{name}</code> {'description' in header ? header.description : ''}
+          <code>{name}</code> {'description' in header ? withCode(header.description ?? '') : ''}
         </li>
       ))}
     </ul>

@@ -3,7 +3,10 @@ import type { oas31 } from 'zod-openapi'
 import { ReferenceTable } from './reference-table.tsx'
 
 /** A JSON schema, or a reference to one of the document. */
-export type Schema = oas31.SchemaObject | oas31.ReferenceObject
+type Schema = oas31.SchemaObject | oas31.ReferenceObject
+
+/** Returns a schema in which a reference is a schema with nothing else. */
+const asSchema = (schema: Schema): oas31.SchemaObject => ({ ...schema })
 
 const NAMED = '#/components/schemas/'
 
@@ -12,7 +15,7 @@ export const schemaId = (name: string) => `object-${name}`
 
 /** Renders the type of a value in words, with links to the sections about named objects. */
 export function TypeOf({ schema }: { readonly schema: Schema }): Child {
-  const { $ref, anyOf, enum: values, const: only, type, items, format }: oas31.SchemaObject = schema
+  const { $ref, anyOf, enum: values, const: only, type, items, format } = asSchema(schema)
   if ($ref !== undefined) {
     const name = $ref.slice(NAMED.length)
     return <a href={`#${schemaId(name)}`}>{name}</a>
@@ -56,7 +59,7 @@ export function Members({ schema, label }: { readonly schema: Schema; readonly l
             <TypeOf schema={member} />
             {isRequired ? '' : ', optional'}
           </td>
-          <td>{factsOf(member)}</td>
+          <td>{withCode(factsOf(member))}</td>
         </tr>
       ))}
     </ReferenceTable>
@@ -71,7 +74,7 @@ interface Member {
 }
 
 function membersOf(schema: Schema, prefix: string): Member[] {
-  const { properties = {}, required = [], anyOf = [], items }: oas31.SchemaObject = schema
+  const { properties = {}, required = [], anyOf = [], items } = asSchema(schema)
   const own = Object.entries(properties).flatMap(([key, member]): Member[] => {
     const name = prefix + key
     return [{ name, isRequired: required.includes(key), schema: member }, ...membersOf(member, `${name}.`)]
@@ -79,9 +82,13 @@ function membersOf(schema: Schema, prefix: string): Member[] {
   return [...own, ...anyOf.flatMap((each) => membersOf(each, prefix)), ...(items ? membersOf(items, prefix) : [])]
 }
 
+/** Renders a description: what stands between backticks is code, as in Markdown. */
+export const withCode = (text: string): Child =>
+  text.split('`').map((part, index) => (index % 2 === 0 ? part : <code>{part}</code>))
+
 /** Returns what is said about a value: its description, limits and an example. */
 function factsOf(schema: Schema): string {
-  const { description, minimum, maximum, minItems, maxItems, maxLength, example }: oas31.SchemaObject = schema
+  const { description, minimum, maximum, minItems, maxItems, maxLength, example } = asSchema(schema)
   const isLimit = (limit: number | undefined): limit is number =>
     limit !== undefined && Math.abs(limit) < Number.MAX_SAFE_INTEGER
   return [
