@@ -57,7 +57,14 @@ export async function attempt<T>(
   let resumedAt = performance.now()
   const resume = () => {
     resumedAt = performance.now()
-    timer = setTimeout(onDeadline, leftMs)
+    timer = setTimeout(onTimer, leftMs)
+  }
+  /** What came while the process was busy is read first: timers run before sockets. */
+  const onTimer = () => {
+    const own = timer
+    setImmediate(() => {
+      if (timer === own) onDeadline()
+    })
   }
   const state: Attempt = {
     phases: { dns: null, connect: null, tls: null, firstByte: null },
@@ -73,6 +80,7 @@ export async function attempt<T>(
     async pauseDuring(work) {
       const pausedAt = performance.now()
       clearTimeout(timer)
+      timer = undefined
       leftMs = Math.max(0, leftMs - (pausedAt - resumedAt))
       try {
         return await work()
@@ -99,6 +107,7 @@ export async function attempt<T>(
     return { kind: 'failed', reason, fault, message, phases: phasesOf(state), address, certificate }
   } finally {
     clearTimeout(timer)
+    timer = undefined
     signal?.removeEventListener('abort', onAbort)
   }
 }

@@ -1,6 +1,8 @@
 import { execFile } from 'node:child_process'
+import { once } from 'node:events'
 import { promisify } from 'node:util'
-import { describe, expect, test } from 'vitest'
+import { Worker } from 'node:worker_threads'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { createDnsClient } from '../../../src/network/dns/client.ts'
 import { answer, type Behaviour, createGate, rcodes, silence, soa } from '../../support/dns-server.ts'
 import { requireRbldnsd, startRbldnsd } from '../../support/rbldnsd.ts'
@@ -254,6 +256,34 @@ describe('closing', () => {
     const { stdout } = await promisify(execFile)(process.execPath, node)
     expect(JSON.parse(stdout)).toEqual(found)
   })
+})
+
+/** A server in a thread of its own, which answers each query with 127.0.0.2 while this thread is busy. */
+async function startThreadedServer(): Promise<{ address: string; port: number }> {
+  const script = `
+    const { createSocket } = require('node:dgram')
+    const { parentPort } = require('node:worker_threads')
+    const socket = createSocket('udp4').bind(0, '127.0.0.1', () => parentPort.postMessage(socket.address()))
+    socket.on('message', (query, { port, address }) => {
+      const end = query.indexOf(0, 12) + 5
+      const head = Buffer.concat([query.subarray(0, 2), Buffer.from('81800001000100000000', 'hex')])
+      const record = Buffer.from('c00c000100010000003c00047f000002', 'hex')
+      socket.send(Buffer.concat([head, query.subarray(12, end), record]), port, address)
+    })`
+  const thread = new Worker(script, { eval: true })
+  onTestFinished(async () => void (await thread.terminate()))
+  const [address] = await once(thread, 'message')
+  return address
+}
+
+test('an answer that came while the process was busy is in time', async () => {
+  const server = await startThreadedServer()
+  const client = createDnsClient({ servers: [server], timeoutMs: 500, now: () => new Date(0) })
+  onTestFinished(() => client.close())
+  const result = client.query('bl.test', 'A')
+  while (client.statistics.sent === 0) await new Promise(setImmediate)
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 700)
+  expect(await result).toMatchObject({ kind: 'answer', values: ['127.0.0.2'] })
 })
 
 test('a real list server answers with addresses and reasons, or that it does not list a name', async (context) => {

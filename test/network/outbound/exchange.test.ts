@@ -1,6 +1,8 @@
 // @slow
+import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
+import { Worker } from 'node:worker_threads'
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import type { OutboundRequest } from '../../../src/network/outbound/outbound.ts'
@@ -394,6 +396,27 @@ describe('a response', () => {
       socket.once('data', () => socket.write(reply('x', ['Content-Length: 1000']), () => socket.resetAndDestroy()))
     })
     expect(await ask(port)).toMatchObject({ reason: 'closed' })
+  })
+
+  test('that came while the process was busy is in time', async () => {
+    const script = `
+      const { createServer } = require('node:net')
+      const { parentPort } = require('node:worker_threads')
+      const server = createServer((socket) => {
+        socket.on('error', () => undefined)
+        socket.once('data', () => {
+          parentPort.postMessage('asked')
+          setTimeout(() => socket.end('HTTP/1.1 200 OK\\r\\nContent-Length: 2\\r\\n\\r\\nok'), 50)
+        })
+      }).listen(0, '127.0.0.1', () => parentPort.postMessage(server.address().port))`
+    const thread = new Worker(script, { eval: true })
+    onTestFinished(async () => void (await thread.terminate()))
+    const [port] = await once(thread, 'message')
+    const asked = once(thread, 'message')
+    const answer = ask(port, {}, 1000)
+    await asked
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1200)
+    expect(await answer).toMatchObject({ kind: 'answer', status: 200 })
   })
 
   test('is not awaited after its caller aborts, and the connection closes', async () => {

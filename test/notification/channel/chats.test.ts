@@ -24,7 +24,7 @@ const receiver = await startReceiver(authority.issue(Object.values(hosts)))
 const dnsServer = await startDnsServer(
   scriptedLists(Object.fromEntries(Object.values(hosts).map((host) => [host, ['127.0.0.1']]))),
 )
-const dns = createDnsClient({ servers: [dnsServer], timeoutMs: 1000, now: () => noon })
+const dns = createDnsClient({ servers: [dnsServer], timeoutMs: 10_000, now: () => noon })
 afterAll(async () => {
   await receiver.close()
   await dns.close()
