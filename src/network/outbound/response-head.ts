@@ -185,7 +185,7 @@ function readHeaders(texts: readonly string[], oddities: Set<string>): readonly 
 
 function endsInChunks(headers: readonly Header[]): boolean {
   const transfers = headers.filter(({ name }) => name.toLowerCase() === 'transfer-encoding')
-  const [, last = ''] = /([^,]*)$/.exec(transfers.at(-1)?.value ?? '') ?? []
+  const last = transfers.at(-1)?.value.split(',').at(-1) ?? ''
   return last.trim().toLowerCase() === 'chunked'
 }
 
