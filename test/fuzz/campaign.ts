@@ -1,5 +1,6 @@
 import { Agent, request } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { WebSocket } from 'ws'
 import type { Caller, FuzzInput, Place } from './input.ts'
 import type { Program } from './program.ts'
 import { pick, randomOf } from './random.ts'
@@ -141,13 +142,16 @@ class Campaign {
   #sendOne({ input }: Case): Promise<Answer> {
     this.#clients += 1
     const client = `2001:db8:${(this.#clients >> 16).toString(16)}:${(this.#clients & 0xffff).toString(16)}::1`
-    return send(this.#program.url, this.#agent, input, { 'x-forwarded-for': client, ...this.#headersOf(input.caller) })
+    const headers = { 'x-forwarded-for': client, ...this.#headersOf(input.caller) }
+    return input.socket
+      ? converse(this.#program.url, input, headers)
+      : send(this.#program.url, this.#agent, input, headers)
   }
 
   #check(each: Case, { status, text }: Answer): void {
     this.#statuses[status] = (this.#statuses[status] ?? 0) + 1
     if (status === 0) this.#report(each, 'got no answer')
-    else if (status >= 500 && status !== 503) this.#report(each, `got ${status}`)
+    else if (status >= 500 && status < 600 && status !== 503) this.#report(each, `got ${status}`)
     if (text.includes('"INTERNAL"')) this.#report(each, `got INTERNAL: ${text.slice(0, 300)}`)
   }
 
@@ -181,6 +185,42 @@ interface Answer {
   readonly status: number
   /** The beginning of the body. */
   readonly text: string
+}
+
+/** How long a websocket may stay silent after the last message, in milliseconds. */
+const SILENCE_MS = 250
+/** The status of a websocket that the service closed because of an error of its own. */
+const SERVER_ERROR = 500
+
+/** Sends messages over a websocket, then waits until it is closed or silent. Its close code counts as the status. */
+function converse(url: string, input: FuzzInput, headers: Readonly<Record<string, string>>): Promise<Answer> {
+  const { authorization, ...others } = headers
+  const socket = new WebSocket(`${url.replace('http', 'ws')}${input.path}`, 'graphql-transport-ws', { headers: others })
+  return new Promise((resolve) => {
+    let text = ''
+    let silence: NodeJS.Timeout | undefined
+    const quiet = () => {
+      clearTimeout(silence)
+      silence = setTimeout(() => socket.terminate(), SILENCE_MS)
+    }
+    const deadline = setTimeout(() => socket.terminate(), ANSWER_MS)
+    socket.on('open', () => {
+      for (const message of input.socket?.(authorization) ?? []) socket.send(message)
+      quiet()
+    })
+    socket.on('message', (data: Buffer) => {
+      if (text.length < 20_000) text += data.toString()
+      quiet()
+    })
+    socket.on('error', () => {})
+    socket.on('close', (code) => {
+      clearTimeout(deadline)
+      clearTimeout(silence)
+      // 1006: we ended it.
+      const isOurs = code === 1006 && socket.protocol !== ''
+      resolve({ status: code === 1011 || code === 4500 ? SERVER_ERROR : isOurs ? 101 : code === 1006 ? 0 : code, text })
+    })
+  })
 }
 
 function send(url: string, agent: Agent, input: FuzzInput, more: Readonly<Record<string, string>>): Promise<Answer> {

@@ -1,4 +1,5 @@
-import { asText, type Caller, type Place, percentEncoded } from './input.ts'
+import { asText, type FuzzInput, type Place, percentEncoded } from './input.ts'
+import { bodyKinds, contents, type Encoded, fileWith, multipart } from './multipart.ts'
 import { texts } from './values.ts'
 
 /** A form on a page. */
@@ -6,6 +7,8 @@ interface Form {
   readonly action: string
   readonly method: string
   readonly fields: readonly (readonly [name: string, value: string])[]
+  /** The names of the fields that take files. */
+  readonly files: readonly string[]
 }
 
 /** Forms that would end what the other inputs need. */
@@ -16,10 +19,12 @@ const MAX_PAGES = 250
 /**
  * Reads the forms of all pages that a person reaches by links.
  * @param read returns a page, or null.
+ * @param callers who sends them; those who cannot see them try as well.
  */
 export async function formPlaces(
   starts: readonly string[],
   read: (path: string) => Promise<string | null>,
+  callers: Place['callers'] = ['person', 'stranger', 'READ', 'WRITE', 'ADMIN'],
 ): Promise<{ readonly places: Place[]; readonly pages: number; readonly forms: number }> {
   const seen = new Set<string>()
   const forms = new Map<string, Form>()
@@ -33,13 +38,17 @@ export async function formPlaces(
     if (html === null) continue
     pages += 1
     for (const form of formsIn(html, path)) {
-      const key = `${form.method} ${kindOf(form.action)} ${form.fields.map(([name]) => name).join()}`
+      const key = `${form.method} ${kindOf(form.action)} ${form.fields.map(([name]) => name).join()} ${form.files.join()}`
       if (!ending.test(form.action) && !forms.has(key)) forms.set(key, form)
     }
     queue.push(...linksIn(html))
   }
   const all = [...forms.values()]
-  return { places: all.flatMap(placesOf), pages, forms: all.length }
+  return {
+    places: all.flatMap((form) => [...placesOf(form, callers), ...filePlacesOf(form, callers)]),
+    pages,
+    forms: all.length,
+  }
 }
 
 /** Pages of the same kind have the same forms. */
@@ -78,6 +87,7 @@ function formsIn(html: string, path: string): Form[] {
       action: (attribute(opened, 'action') || path).replace(/#.*/s, ''),
       method: (attribute(opened, 'method') ?? 'get').toUpperCase(),
       fields: fieldsIn(whole),
+      files: filesIn(whole),
     }
   })
 }
@@ -97,9 +107,38 @@ function fieldsIn(form: string): [string, string][] {
   })
 }
 
-function placesOf({ action, method, fields }: Form): Place[] {
+const filesIn = (form: string): string[] =>
+  [...form.matchAll(/<input [^>]*>/g)].flatMap(([tag]) => {
+    const name = attribute(tag, 'type') === 'file' ? attribute(tag, 'name') : null
+    return name === null ? [] : [name]
+  })
+
+/** Returns each file of a form, and the form as a whole: every form may come as one with files. */
+function filePlacesOf({ action, method, fields, files }: Form, callers: Place['callers']): Place[] {
+  if (method === 'GET') return []
+  const parts = fields.map(([name, content]) => ({ name, content }))
+  const request = ({ body, type }: Encoded): Omit<FuzzInput, 'name' | 'caller'> => ({
+    ...{ method, path: action, body },
+    headers: { accept: 'text/html', 'content-type': type, 'sec-fetch-site': 'same-origin' },
+  })
+  const title = `${method} ${kindOf(action)}`
+  const ofFile = files.flatMap((field) =>
+    (['name', 'type', 'content'] as const).map(
+      (what): Place => ({
+        ...{ name: `${title} ${what} of the file ${field}`, callers, kinds: what === 'content' ? contents : texts },
+        put: (value) => request(multipart([...parts, fileWith[what](field, value)], { isRaw: what !== 'content' })),
+      }),
+    ),
+  )
+  const whole: Place = {
+    ...{ name: `${title} as a form with files`, callers, kinds: bodyKinds(parts) },
+    put: (value) => request(value as Encoded),
+  }
+  return [...ofFile, whole]
+}
+
+function placesOf({ action, method, fields }: Form, callers: Place['callers']): Place[] {
   const names = [...new Set(fields.map(([name]) => name))]
-  const callers: readonly [Caller, ...Caller[]] = ['person', 'stranger']
   const place = (name: string, put: (text: string) => readonly (readonly [string, string])[]): Place => ({
     name: `${method} ${kindOf(action)} field ${name}`,
     callers,

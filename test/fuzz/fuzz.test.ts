@@ -20,6 +20,7 @@ import { graphqlPlaces } from './graphql-places.ts'
 import type { Caller } from './input.ts'
 import { pathPlaces } from './path-places.ts'
 import { OWN_HOST, type Program, startProgram } from './program.ts'
+import { socketPlaces } from './socket-places.ts'
 
 const { FUZZ, FUZZ_SEED, FUZZ_CASE } = process.env
 /** Whether all inputs are sent, and not only a sample. */
@@ -33,7 +34,7 @@ const choice: Choice = {
 let program: Program
 let organization: FilledOrganization
 let keys: Readonly<Record<'READ' | 'WRITE' | 'ADMIN', string>>
-let session: string
+let sessions: Readonly<Record<'person' | 'operator', string>>
 let integration: string
 let clean = async () => {}
 
@@ -74,7 +75,7 @@ beforeAll(async () => {
   )
   integration = new URL(url).pathname
   await first.stop()
-  session = await insertOwner(data)
+  sessions = await insertPeople(data)
   program = await startProgram(dns, settings)
 })
 
@@ -83,8 +84,8 @@ afterAll(async () => {
   await clean()
 })
 
-/** Creates a person who owns the organization. Returns the token of a session. */
-async function insertOwner({ dataDir, settings }: Awaited<ReturnType<typeof testData>>): Promise<string> {
+/** Creates a person who owns the organization, and one who is the operator. Returns the tokens of their sessions. */
+async function insertPeople({ dataDir, settings }: Awaited<ReturnType<typeof testData>>): Promise<typeof sessions> {
   const database = await openDatabase({ dataDir, databaseUrl: settings['DATABASE_URL'], log: silent })
   try {
     const operator = testContext(database.prisma, { actor: { kind: 'operator' }, now: () => new Date() })
@@ -96,7 +97,13 @@ async function insertOwner({ dataDir, settings }: Awaited<ReturnType<typeof test
         passwordHash: null,
       })
       await insertMembership(tx, { organizationId: organization.id, userId: user.id, role: 'OWNER' }, user.name)
-      return startSession(tx, user.id, 'a browser')
+      const operator = await insertUser(tx, 'SETUP', {
+        ...{ email: 'operator@people.example', name: 'Operator', passwordHash: null, isOperator: true },
+      })
+      return {
+        person: await startSession(tx, user.id, 'a browser'),
+        operator: await startSession(tx, operator.id, 'a browser'),
+      }
     })
   } finally {
     await database.close()
@@ -105,26 +112,25 @@ async function insertOwner({ dataDir, settings }: Awaited<ReturnType<typeof test
 
 function headersOf(caller: Caller): Readonly<Record<string, string>> {
   if (caller === 'stranger') return {}
-  if (caller === 'person') return { cookie: `__Host-allclear=${session}`, host: OWN_HOST }
+  if (caller === 'person' || caller === 'operator')
+    return { cookie: `__Host-allclear=${sessions[caller]}`, host: OWN_HOST }
+  if (caller === 'token') return { authorization: `Bearer ${operatorToken}` }
   return { authorization: `Bearer ${keys[caller]}` }
 }
 
-/** Returns a page as a browser of the person gets it. */
-async function read(path: string): Promise<string | null> {
+/** Returns a page as a browser of a person gets it. */
+async function read(path: string, reader: 'person' | 'operator'): Promise<string | null> {
   const { hostname, port } = new URL(program.url)
   return new Promise((resolve) => {
-    const sent = request(
-      { hostname, port, path, headers: { accept: 'text/html', ...headersOf('person') } },
-      (answer) => {
-        let html = ''
-        answer.setEncoding('utf8').on('data', (piece: string) => (html += piece))
-        const { location } = answer.headers
-        answer.on('end', () => {
-          if (answer.statusCode === 200) resolve(html)
-          else resolve(location?.startsWith('/') && location !== path ? read(location) : null)
-        })
-      },
-    )
+    const sent = request({ hostname, port, path, headers: { accept: 'text/html', ...headersOf(reader) } }, (answer) => {
+      let html = ''
+      answer.setEncoding('utf8').on('data', (piece: string) => (html += piece))
+      const { location } = answer.headers
+      answer.on('end', () => {
+        if (answer.statusCode === 200) resolve(html)
+        else resolve(location?.startsWith('/') && location !== path ? read(location, reader) : null)
+      })
+    })
     sent.on('error', () => resolve(null))
     sent.end()
   })
@@ -133,16 +139,26 @@ async function read(path: string): Promise<string | null> {
 test('hostile inputs at every place delay nobody, break nothing and fill nothing', { timeout: 3_600_000 }, async () => {
   const { slug } = organization
   const starts = ['/', '/status', '/sign-in', '/pricing', '/console', `/console/${slug}`, `/status/${slug}`, '/setup']
-  const crawled = await formPlaces([...starts, `/status/${slug}/subscribe`], read)
-  const places = [...crawled.places, ...pathPlaces(organization, { integration }), ...graphqlPlaces(organization)]
+  const crawled = await formPlaces([...starts, `/status/${slug}/subscribe`], (path) => read(path, 'person'))
+  const operated = await formPlaces(['/console/operator/organizations'], (path) => read(path, 'operator'), [
+    'operator',
+    'person',
+    'stranger',
+    'ADMIN',
+  ])
+  const places = [
+    ...[...crawled.places, ...operated.places, ...pathPlaces(organization, { integration })],
+    ...[...graphqlPlaces(organization), ...socketPlaces(organization)],
+  ]
   const cases = casesOf(places, choice)
   const outcome = await runCampaign(cases, choice, { program, headersOf })
   const { inputs, seconds, statuses, loggedBytes, grownBy, offences } = outcome
   process.stdout.write(
-    `fuzz: seed ${choice.seed}, ${crawled.pages} pages, ${crawled.forms} forms, ${places.length} places, ${inputs} inputs in ${Math.round(seconds)} s; ` +
+    `fuzz: seed ${choice.seed}, ${crawled.pages} pages, ${crawled.forms} forms, ${operated.pages} pages and ${operated.forms} forms of the operator, ${places.length} places, ${inputs} inputs in ${Math.round(seconds)} s; ` +
       `${loggedBytes} bytes of log, ${Math.round(grownBy / 2 ** 20)} MB grown; statuses ${JSON.stringify(statuses)}\n`,
   )
   if (isWhole) for (const { at, input, did } of offences) process.stdout.write(`${at} ${input} ${did}\n`)
   expect(crawled.forms).toBeGreaterThan(20)
+  expect(operated.forms).toBeGreaterThan(5)
   expect(offences).toEqual([])
 })

@@ -95,7 +95,7 @@ function placesOf(reached: Reached, arg: GraphQLArgument, organization: FilledOr
   )
   const variable = `v${before.length}_${arg.name}`
   const path = [...before.map(({ field: { name } }) => name), field.name].join('.')
-  const allowed: readonly [Caller, ...Caller[]] = ['ADMIN', 'stranger', 'READ', 'WRITE']
+  const allowed: readonly [Caller, ...Caller[]] = ['ADMIN', 'stranger', 'READ', 'WRITE', 'token']
   return leavesOf(arg.type, arg.name, 0, new Set(), idsOf).map(({ name, type, set }) => ({
     name: `${operation} ${path}(${name})`,
     callers: allowed,

@@ -1,5 +1,8 @@
-/** The rights with which an input is sent. */
-export type Caller = 'stranger' | 'READ' | 'WRITE' | 'ADMIN' | 'person'
+/**
+ * The rights with which an input is sent: of a key, of a person who owns the organization, or of the operator, in a
+ * browser or with the token.
+ */
+export type Caller = 'stranger' | 'READ' | 'WRITE' | 'ADMIN' | 'person' | 'operator' | 'token'
 
 /** One hostile input. */
 export interface FuzzInput {
@@ -9,7 +12,9 @@ export interface FuzzInput {
   readonly method: string
   readonly path: string
   readonly headers: Readonly<Record<string, string>>
-  readonly body: string | null
+  readonly body: string | Buffer | null
+  /** What is sent over a websocket at `path`, given the credential; absent: the request is sent as it is. */
+  readonly socket?: (authorization: string | undefined) => readonly (string | Buffer)[]
 }
 
 /** A place for inputs: an argument, a field, a part of a path. */

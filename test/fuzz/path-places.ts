@@ -1,6 +1,6 @@
 import { servedPaths } from '../../src/app/router.ts'
 import type { FilledOrganization } from '../support/filled-organization.ts'
-import { asText, type Caller, type Place, percentEncoded } from './input.ts'
+import { asText, type Caller, type FuzzInput, type Place, percentEncoded } from './input.ts'
 import { all, shapes, texts } from './values.ts'
 
 /** Parameters that paths read beside those that the description names. */
@@ -43,7 +43,7 @@ function placesOf(template: string, method: string, organization: FilledOrganiza
       percentEncoded(each === name ? value : usual(each, template, organization)),
     )
   const own = pathWith('', '')
-  const request = (path: string, more: Readonly<Record<string, string>> = {}, body: string | null = null) => ({
+  const request = (path: string, more: Readonly<Record<string, string>> = {}, body: FuzzInput['body'] = null) => ({
     method: method.toUpperCase(),
     path: path === '' ? '/' : path,
     headers: { accept: 'text/html,application/json;q=0.9,*/*;q=0.8', ...more },

@@ -4,7 +4,7 @@ import { startDnsServer } from '../support/dns-server.ts'
 import { type ServiceProcess, startService } from '../support/process.ts'
 import { sample } from '../support/runs.ts'
 import { scriptedLists } from '../support/scripted-lists.ts'
-import { testData } from '../support/service-data.ts'
+import { operatorToken, testData } from '../support/service-data.ts'
 import type { HostileCase, Target } from './case.ts'
 import { corpus } from './corpus.ts'
 import { type Measured, measure, measureTogether, targetOf } from './measure.ts'
@@ -32,7 +32,13 @@ beforeAll(async () => {
   const dns = await startDnsServer(hostileZones(scriptedLists()))
   // Custom domains require this.
   const BASE_URL = 'https://status.allclear.example'
-  const open = { BASE_URL, TRUST_PROXY: '127.0.0.1', ALLOW_PRIVATE_NETWORKS: 'true', SIGNUP: 'open' }
+  const open = {
+    BASE_URL,
+    TRUST_PROXY: '127.0.0.1',
+    ALLOW_PRIVATE_NETWORKS: 'true',
+    SIGNUP: 'open',
+    ADMIN_TOKEN: operatorToken,
+  }
   registries = await startRegistries()
   const settings = { DATA_DIR: data.dataDir, ...open, ...registries.settings, ...data.settings }
   service = startService(dns, settings)
