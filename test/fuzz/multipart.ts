@@ -99,7 +99,7 @@ const raw = (text: (boundary: string) => string): Encoded => ({
 const several = (random: Random) => pick(random, [10, 1000, 20_000])
 
 /** Bodies whose boundaries, headers and ends are not as a browser writes them. */
-export const shapes = [
+const bodyShapes = [
   shape('a boundary of dashes', (_, random) => ({
     body: Buffer.alloc(several(random) * 20, '-'),
     type: `multipart/form-data; boundary=${'-'.repeat(70)}`,
@@ -164,7 +164,7 @@ export const shapes = [
 
 /** The kinds of a place whose value is a whole body. */
 export const bodyKinds = (parts: readonly Part[]): readonly Kind[] =>
-  shapes.map(({ name, make }) => ({ name, make: (random) => make(parts, random) }))
+  bodyShapes.map(({ name, make }) => ({ name, make: (random) => make(parts, random) }))
 
 /** Puts a hostile name, type or content into a file. */
 export const fileWith = {
