@@ -37,25 +37,36 @@ export function fullMessage(of: LimitedRows): string {
   return `The organization has ${limit.toLocaleString('en')} ${noun}, as many as it may have.`
 }
 
+/** Returns an expression for how many rows an organization has, up to the limit. */
+function counted(of: LimitedRows, organizationId: string): Prisma.Sql {
+  const { limit, rows } = storedLimits[of]
+  return Prisma.sql`(SELECT count(*)::int FROM (
+    SELECT 1 FROM ${rows} AND "organizationId" = ${organizationId} LIMIT ${limit}) AS counted)`
+}
+
+/** Returns a condition: whether an organization may have another row. */
+export function hasRoom(of: LimitedRows, organizationId: string): Prisma.Sql {
+  return Prisma.sql`${counted(of, organizationId)} < ${storedLimits[of].limit}`
+}
+
 /** Returns how many more rows an organization may have. */
 export async function roomFor(
   { db }: { readonly db: Pick<SqlDatabase, '$queryRaw'> },
   of: LimitedRows,
   organizationId: string,
 ): Promise<number> {
-  const { limit, rows } = storedLimits[of]
-  const [found] = await db.$queryRaw<[{ count: number }]>`
-    SELECT count(*)::int AS count FROM (
-      SELECT 1 FROM ${rows} AND "organizationId" = ${organizationId} LIMIT ${limit}) AS counted`
-  return limit - found.count
+  const [found] = await db.$queryRaw<[{ count: number }]>`SELECT ${counted(of, organizationId)} AS count`
+  return storedLimits[of].limit - found.count
 }
 
 /** @throws Conflict if an organization may have no more rows of one of these. */
 export async function requireRoom(
-  ctx: { readonly db: Pick<SqlDatabase, '$queryRaw'> },
+  { db }: { readonly db: Pick<SqlDatabase, '$queryRaw'> },
   organizationId: string,
   ...all: readonly LimitedRows[]
 ): Promise<void> {
-  for (const of of all)
-    if ((await roomFor(ctx, of, organizationId)) === 0) throw new Conflict(`${fullMessage(of)} Delete some first.`)
+  const conditions = Prisma.join(all.map((of) => hasRoom(of, organizationId)))
+  const [found] = await db.$queryRaw<[{ has: boolean[] }]>`SELECT ARRAY[${conditions}] AS has`
+  const full = all.find((_, index) => !found.has[index])
+  if (full !== undefined) throw new Conflict(`${fullMessage(full)} Delete some first.`)
 }

@@ -91,6 +91,10 @@ function textOf(document: string): string {
   return withoutNumbers([shown.replace(/<[^>]*>/g, ' '), ...attributes].join('\n'))
 }
 
+/** Figures of an open incident change with each second, and may lose their fraction. */
 function withoutNumbers(text: string): string {
-  return text.replace(/\d+/g, '0').replace(/\s+/g, ' ').trim()
+  return text
+    .replace(/\d+(?:[.,]\d+)?/g, '0')
+    .replace(/\s+/g, ' ')
+    .trim()
 }

@@ -12,7 +12,7 @@ import type { IncidentVisibility } from '../../generated/prisma/enums.ts'
 import { IncidentImpact, IncidentStatus } from '../../generated/prisma/enums.ts'
 import { notFound, requireDistinct } from '../ownership.ts'
 import { isStatement, recordStatements } from '../service/statement.ts'
-import { requireRoom } from '../stored-limits.ts'
+import { hasRoom, requireRoom } from '../stored-limits.ts'
 import { message, notifySubscribers, titleText } from '../timeline/timeline-limits.ts'
 import { changedMessages, translations, withChanges } from '../timeline/translations.ts'
 import { incidentEvent } from './incident.ts'
@@ -50,13 +50,12 @@ export async function createIncident(ctx: ChangeContext, input: unknown): Promis
   const html = await renderMessage(ctx, organizationId, message)
   const others = await otherLanguages(ctx, organizationId, rest.translations)
   return changeBySql(ctx, organizationId, async (tx) => {
-    await requireRoom(tx, organizationId, 'Incident')
     const resolvedAt = rest.resolvedAt ?? null
     const startedAt = rest.startedAt ?? resolvedAt ?? tx.now()
     requireTimes({ status, startedAt, resolvedAt }, tx.now())
     const visibility = rest.visibility ?? 'PUBLIC'
     const text = { title, status, impact, message, ...html, ...others }
-    const fields = { ...text, services, startedAt, notifySubscribers, automatic: false, visibility }
+    const fields = { ...text, services, startedAt, notifySubscribers, automatic: false, visibility, isLimited: true }
     return openIncident(tx, organizationId, resolvedAt === null ? fields : { ...fields, resolvedAt })
   })
 }
@@ -72,13 +71,19 @@ export interface NewIncident extends NewIncidentUpdate {
   readonly automatic: boolean
   /** Defaults to PUBLIC. */
   readonly visibility?: IncidentVisibility
+  /** Whether it is refused when the organization may have no more incidents. */
+  readonly isLimited?: boolean
 }
 
-/** Creates an incident inside a change, with one statement, and states its services. @throws NotFound for a service outside the organization. */
+/**
+ * Creates an incident inside a change, with one statement, and states its services.
+ * @throws NotFound for a service outside the organization.
+ * @throws Conflict when it is limited and the organization may have no more.
+ */
 export async function openIncident(
   tx: SqlContext,
   organizationId: string,
-  { message, html, services, status, notifySubscribers = true, ...fields }: NewIncident,
+  { message, html, services, status, notifySubscribers = true, isLimited = false, ...fields }: NewIncident,
 ): Promise<ChangeResult<Incident>> {
   const { translations, htmlVersion = fields.htmlVersion } = changedMessages({}, fields.messages ?? {})
   const now = tx.now()
@@ -95,6 +100,7 @@ export async function openIncident(
         ${isResolved ? postedAt : null}::timestamptz, ${fields.automatic}::bool,
         ${fields.visibility ?? 'PUBLIC'}::"IncidentVisibility", ${now}::timestamptz
       WHERE (SELECT count(*) FROM own) = ${services.length}
+        AND (NOT ${isLimited}::bool OR ${hasRoom('Incident', organizationId)})
       RETURNING *
     ), affected AS (
       INSERT INTO "IncidentService" ("incidentId", "serviceId", status)
@@ -112,6 +118,7 @@ export async function openIncident(
       SELECT own.id, incident."startedAt" AS at FROM incident, own WHERE ${isStatement}`)}
     )
     SELECT * FROM incident`
+  if (!incident && isLimited) await requireRoom(tx, organizationId, 'Incident')
   if (!incident) throw notFound('Service')
   const kind = fields.resolvedAt ? 'INCIDENT_BACKFILLED' : 'INCIDENT_CREATED'
   return [incident, incidentEvent(kind, incident, { updateId, notifySubscribers })]

@@ -80,7 +80,8 @@ const mutations: readonly (readonly [name: string, most: number, prepare: () => 
       return () => mutate(url, key, 'updateService', 'Service', { id, name: 'Web' })
     },
   ],
-  ['scheduleMaintenance', 6, async () => () => mutate(url, key, 'scheduleMaintenance', 'Maintenance', maintenance)],
+  // One more than others: the bounds of what an organization may have.
+  ['scheduleMaintenance', 7, async () => () => mutate(url, key, 'scheduleMaintenance', 'Maintenance', maintenance)],
 ]
 
 /**
