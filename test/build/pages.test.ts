@@ -44,12 +44,21 @@ const documents = ['history.atom', 'history.rss', 'maintenance.ics', 'badge.svg'
 )
 const others = ['/', '/check', '/docs/getting-started', '/none']
 const addresses = [...served.map(({ path }) => path), ...documents, ...others]
-const built = await readAll(url)
+/** When each page was read from the built service: how long an incident has lasted is told in minutes. */
+const readAt = new Map<string, Date>()
+const built = await readAll(url, (path) => void readAt.set(path, new Date()))
 service.signal('SIGTERM')
 await service.ended
 
-const app = await startApp({ log: silent, config: testConfig(dns, data.dataDir, data.settings) })
-const fromSources = await readAll(app.baseUrl)
+let now = new Date()
+const app = await startApp({
+  log: silent,
+  config: testConfig(dns, data.dataDir, data.settings),
+  now: () => now,
+})
+const fromSources = await readAll(app.baseUrl, (path) => {
+  now = readAt.get(path) ?? now
+})
 await app.close()
 
 describe('the built service', () => {
@@ -72,9 +81,11 @@ describe('the built service', () => {
   })
 })
 
-async function readAll(from: string): Promise<Map<string, string>> {
+/** @param before called with each path before it is read. */
+async function readAll(from: string, before: (path: string) => void): Promise<Map<string, string>> {
   const texts = new Map<string, string>()
   for (const path of addresses) {
+    before(path)
     const response = await fetch(from + path, { redirect: 'manual' })
     texts.set(path, `${response.status} ${textOf(await response.text()).replaceAll(from, '')}`)
   }

@@ -1,3 +1,4 @@
+// @slow
 import { describeWithOwnPackages } from '../support/own-packages.ts'
 
 describeWithOwnPackages(import.meta.url, 'what reads text of strangers', () => import('./rules.ts'))
