@@ -101,6 +101,8 @@ async function connecting(
     headers: { host: `${name}${port === (tls ? 443 : 80) ? '' : `:${port}`}`, 'user-agent': 'Allclear' },
     perMessageDeflate: false,
     maxPayload: MAX_MESSAGE,
+    // Thousands of messages may arrive at once; others have their turns in between.
+    allowSynchronousEvents: false,
   })
 }
 

@@ -6,9 +6,6 @@ import type { Hop } from './redirect.ts'
 import { MAX_HEAD_BYTES, MAX_HEADERS, UnreadableHead } from './response-head.ts'
 import { TolerantConnection } from './tolerant-connection.ts'
 
-/** The maximum number of interim responses (RFC 9110 §15.2). Servers send one or two. */
-const MAX_INTERIM_RESPONSES = 100
-
 /** A response whose body has not been read. */
 interface Exchanged {
   readonly answer: IncomingMessage
@@ -31,11 +28,6 @@ export function exchange(
     awaiting(state, (resolve, reject) => {
       const connection = new TolerantConnection(socket)
       const sent = open(connection, hop, proxy)
-      let interim = 0
-      sent.on('information', () => {
-        interim += 1
-        if (interim > MAX_INTERIM_RESPONSES) reject(new Stop('protocol', 'theirs', 'Too many interim responses'))
-      })
       let received: IncomingMessage | null = null
       sent.once('response', (answer) => {
         received = answer

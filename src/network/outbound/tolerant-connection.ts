@@ -3,6 +3,9 @@ import { Duplex } from 'node:stream'
 import { createChunkReader } from './response-chunks.ts'
 import { createHeadReader, type ReadHead, UnreadableHead } from './response-head.ts'
 
+/** The maximum number of interim responses (RFC 9110 §15.2). Servers send one or two. */
+const MAX_INTERIM_RESPONSES = 100
+
 /**
  * A connection for one request in HTTP/1.1 whose response may break HTTP: it delivers a head and chunks that Node's parser
  * accepts. Fails with `UnreadableHead`.
@@ -11,6 +14,7 @@ export class TolerantConnection extends Duplex {
   readonly #connection: Socket
   #readHead: ReturnType<typeof createHeadReader> | null = createHeadReader()
   #readBody: (bytes: Buffer) => Buffer = (bytes) => bytes
+  #interimResponses = 0
   readonly #oddities = new Set<string>()
 
   constructor(connection: Socket) {
@@ -53,11 +57,18 @@ export class TolerantConnection extends Duplex {
       chunk = read.rest
       const isInterim = read.status >= 100 && read.status < 200 && read.status !== 101
       this.#readHead = isInterim ? createHeadReader() : null
-      if (!isInterim) this.#expectBody(read)
+      if (isInterim) this.#countInterim()
+      else this.#expectBody(read)
       if (chunk.length === 0) break
     }
     const body = this.#readBody(chunk)
     return delivered.length === 0 ? body : Buffer.concat([...delivered, body])
+  }
+
+  /** Thousands may arrive at once. Node's parser would take them all before anything could end it. */
+  #countInterim(): void {
+    this.#interimResponses += 1
+    if (this.#interimResponses > MAX_INTERIM_RESPONSES) throw new UnreadableHead('Too many interim responses')
   }
 
   #expectBody({ oddities, isChunked }: ReadHead): void {
