@@ -201,7 +201,7 @@ const readers: Record<Reader, Record<string, string>> = {
     HttpOAuth: 'tokenUrl clientId scope audience authentication',
     TcpOptions:
       'host port tls startTls certificateDays verifyCertificate hasSend expect degradedAboveMs downAboveMs inverted',
-    DnsOptions: 'name recordType expected match resolver degradedAboveMs downAboveMs inverted',
+    DnsOptions: 'name recordType expected match resolver degradedAboveMs downAboveMs inverted certificateDays',
     PingOptions: 'host count packetSize ipVersion degradedAboveMs downAboveMs inverted',
     HeartbeatOptions: 'graceSeconds schedule timeZone maxRunSeconds url',
     BlacklistOptions: 'target acknowledged',
@@ -886,6 +886,8 @@ const leftOut = new Set([
   'IncidentServicesInput.removedServiceIds',
   'CreateIncidentInput.resolvedAt',
   'UpdateIncidentInput.resolvedAt',
+  // A status that is stated, and one that takes its place, are two edits.
+  'UpdateServiceInput.status',
   'UpdateMaintenanceSeriesInput.version',
   'RemoveDomainInput.version',
   // The update got a file.
