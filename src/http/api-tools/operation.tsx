@@ -1,5 +1,5 @@
 import type { oas31 } from 'zod-openapi'
-import { ReferenceTable } from './reference-table.tsx'
+import { Table } from '../page/table.tsx'
 import { Members, TypeOf, withCode } from './schema-members.tsx'
 
 /** An operation of the API: a method of a path. */
@@ -78,7 +78,7 @@ function Parameters({ parameters, of }: Part & { readonly parameters: readonly o
   return (
     <>
       <h4>Parameters</h4>
-      <ReferenceTable label={`Parameters of ${of}`} heads={['Name', 'Type', 'Description']}>
+      <Table label={`Parameters of ${of}`} heads={['Name', 'Type', 'Description']}>
         {parameters.map(({ name, in: place, required, schema = {}, description = '' }) => (
           <tr>
             <th scope="row">
@@ -93,7 +93,7 @@ function Parameters({ parameters, of }: Part & { readonly parameters: readonly o
             <td>{withCode(description)}</td>
           </tr>
         ))}
-      </ReferenceTable>
+      </Table>
     </>
   )
 }
@@ -121,7 +121,7 @@ function Answers({ responses, of }: Part & { readonly responses: oas31.Responses
   return (
     <>
       <h4>Answers</h4>
-      <ReferenceTable label={`Answers of ${of}`} heads={['Status', 'Content', 'Description']}>
+      <Table label={`Answers of ${of}`} heads={['Status', 'Content', 'Description']}>
         {all.map(({ status, description, content = {}, headers = {} }) => (
           <tr>
             <th scope="row">{status}</th>
@@ -138,7 +138,7 @@ function Answers({ responses, of }: Part & { readonly responses: oas31.Responses
             </td>
           </tr>
         ))}
-      </ReferenceTable>
+      </Table>
     </>
   )
 }

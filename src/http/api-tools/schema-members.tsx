@@ -1,6 +1,6 @@
 import type { Child } from 'hono/jsx'
 import type { oas31 } from 'zod-openapi'
-import { ReferenceTable } from './reference-table.tsx'
+import { Table } from '../page/table.tsx'
 
 /** A JSON schema, or a reference to one of the document. */
 type Schema = oas31.SchemaObject | oas31.ReferenceObject
@@ -49,7 +49,7 @@ export function Members({ schema, label }: { readonly schema: Schema; readonly l
   const members = membersOf(schema, '')
   if (members.length === 0) return null
   return (
-    <ReferenceTable label={label} heads={['Member', 'Type', 'Description']}>
+    <Table label={label} heads={['Member', 'Type', 'Description']}>
       {members.map(({ name, isRequired, schema: member }) => (
         <tr>
           <th scope="row">
@@ -62,7 +62,7 @@ export function Members({ schema, label }: { readonly schema: Schema; readonly l
           <td>{withCode(factsOf(member))}</td>
         </tr>
       ))}
-    </ReferenceTable>
+    </Table>
   )
 }
 

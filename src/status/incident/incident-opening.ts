@@ -118,8 +118,10 @@ export async function openIncident(
       SELECT own.id, incident."startedAt" AS at FROM incident, own WHERE ${isStatement}`)}
     )
     SELECT * FROM incident`
-  if (!incident && isLimited) await requireRoom(tx, organizationId, 'Incident')
-  if (!incident) throw notFound('Service')
+  if (!incident) {
+    if (isLimited) await requireRoom(tx, organizationId, 'Incident')
+    throw notFound('Service')
+  }
   const kind = fields.resolvedAt ? 'INCIDENT_BACKFILLED' : 'INCIDENT_CREATED'
   return [incident, incidentEvent(kind, incident, { updateId, notifySubscribers })]
 }

@@ -1,5 +1,5 @@
 import type { Finding } from '../../../diagnosis/finding.ts'
-import { Table } from '../frame/table.tsx'
+import { Table } from '../../../http/page/table.tsx'
 import type { OperatorScreen } from './operator-screen.tsx'
 
 const severityNames = { ok: 'OK', warning: 'Warning', error: 'Error' } as const

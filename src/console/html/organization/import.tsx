@@ -4,6 +4,7 @@ import { bodyLimits } from '../../../core/input-limits.ts'
 import { invalid } from '../../../core/validation.ts'
 import type { FormState, SubmittedForm } from '../../../http/page/form.tsx'
 import { emptyForm, FileField, FormProblem, fileIn, InputField, TextField } from '../../../http/page/form.tsx'
+import { Table } from '../../../http/page/table.tsx'
 import { fetchSource } from '../../../import/fetch.ts'
 import type { Variable } from '../../../import/prepared.ts'
 import type { Import } from '../../../import/run-import.ts'
@@ -12,7 +13,6 @@ import type { Source } from '../../../import/source-names.ts'
 import { isSource, sourceNames, sources } from '../../../import/source-names.ts'
 import { createSend } from '../../../network/outbound/send.ts'
 import type { Screen, Screens } from '../frame/screen.tsx'
-import { Table } from '../frame/table.tsx'
 
 /** The maximum size of a file; the command line accepts larger ones. */
 const MAX_SOURCE_BYTES = bodyLimits.importedFile.most

@@ -5,9 +5,9 @@ import type { Event } from '../../../generated/prisma/client.ts'
 import { EventKind } from '../../../generated/prisma/enums.ts'
 import type { FormState } from '../../../http/page/form.tsx'
 import { SelectField } from '../../../http/page/form.tsx'
+import { Table } from '../../../http/page/table.tsx'
 import { Time } from '../../../status-page/html/time.tsx'
 import type { Screen, Screens } from '../frame/screen.tsx'
-import { Table } from '../frame/table.tsx'
 
 const PAGE_SIZE = 100
 

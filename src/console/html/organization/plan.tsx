@@ -7,9 +7,9 @@ import { startUpgrade } from '../../../billing/subscription/checkout.ts'
 import type { CheckPlanInvoice } from '../../../generated/prisma/client.ts'
 import type { FormState } from '../../../http/page/form.tsx'
 import { FormProblem } from '../../../http/page/form.tsx'
+import { Table } from '../../../http/page/table.tsx'
 import { Time } from '../../../status-page/html/time.tsx'
 import type { Screen, Screens } from '../frame/screen.tsx'
-import { Table } from '../frame/table.tsx'
 
 const tierTexts = { FREE: 'Free', PRO: 'Pro', TEAM: 'Team' } as const
 const invoiceTexts = {

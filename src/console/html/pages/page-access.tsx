@@ -2,6 +2,7 @@ import { NotFound } from '../../../core/errors.ts'
 import { nameText } from '../../../core/validation.ts'
 import type { FormState } from '../../../http/page/form.tsx'
 import { emptyForm, FormProblem, InputField, SelectField, TextField, textRules } from '../../../http/page/form.tsx'
+import { Table } from '../../../http/page/table.tsx'
 import { countSubscribers } from '../../../notification/subscriber/subscriber-queries.ts'
 import type { CreatedPageToken, ShownAccess } from '../../../people/page-access.ts'
 import {
@@ -15,7 +16,6 @@ import { Time } from '../../../status-page/html/time.tsx'
 import { ConfirmDeletion, currentValue, EditProblem, readVersion, VersionField } from '../frame/edit-fields.tsx'
 import type { Screen, Screens } from '../frame/screen.tsx'
 import { ShownOnce } from '../frame/shown-once.tsx'
-import { Table } from '../frame/table.tsx'
 import { pageIn } from './page-fields.tsx'
 
 export const accessKinds = [

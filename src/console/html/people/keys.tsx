@@ -6,13 +6,13 @@ import { nameText } from '../../../core/validation.ts'
 import type { ApiKey } from '../../../generated/prisma/client.ts'
 import type { FormState } from '../../../http/page/form.tsx'
 import { CheckboxField, emptyForm, FormProblem, InputField, SelectField, textRules } from '../../../http/page/form.tsx'
+import { Table } from '../../../http/page/table.tsx'
 import type { Member } from '../../../people/membership.ts'
 import { membersOf } from '../../../people/membership.ts'
 import { roleNames } from '../../../people/role.ts'
 import { Time } from '../../../status-page/html/time.tsx'
 import type { Screen, Screens } from '../frame/screen.tsx'
 import { ShownOnce } from '../frame/shown-once.tsx'
-import { Table } from '../frame/table.tsx'
 
 const scopes = [
   { value: 'READ', text: 'Read' },

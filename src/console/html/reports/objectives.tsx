@@ -3,6 +3,7 @@ import type { Objective, Service, UptimeCorrection } from '../../../generated/pr
 import type { BurnSpeed, CorrectionKind } from '../../../generated/prisma/enums.ts'
 import type { FormState, SubmittedForm } from '../../../http/page/form.tsx'
 import { FormProblem, InputField, SelectField } from '../../../http/page/form.tsx'
+import { Table } from '../../../http/page/table.tsx'
 import type { ObjectiveVerdict } from '../../../monitoring/objective/budget.ts'
 import { listCorrectionsOfService } from '../../../monitoring/objective/correction.ts'
 import {
@@ -23,7 +24,6 @@ import { LockedFields, ManagedNote, readLock, withoutLocked } from '../frame/man
 import { byCreation, PageLinks, readListPage } from '../frame/paging.tsx'
 import type { Screen, Screens } from '../frame/screen.tsx'
 import { idIn } from '../frame/screen.tsx'
-import { Table } from '../frame/table.tsx'
 
 const verdictWords = {
   HEALTHY: 'Healthy',

@@ -11,6 +11,7 @@ import {
   InputField,
   TextField,
 } from '../../../http/page/form.tsx'
+import { Table } from '../../../http/page/table.tsx'
 import { isMailEnabled } from '../../../notification/context.ts'
 import { subscribe } from '../../../notification/subscriber/subscribe.ts'
 import type { ImportResult } from '../../../notification/subscriber/subscriber-import.ts'
@@ -18,7 +19,6 @@ import { importSubscribers } from '../../../notification/subscriber/subscriber-i
 import type { OfferedService } from '../frame/offered-service.ts'
 import { PrivateTargetsOffer } from '../frame/private-targets.tsx'
 import type { Screen, Screens } from '../frame/screen.tsx'
-import { Table } from '../frame/table.tsx'
 import { PageChoice, readPageNames } from '../pages/page-choice.tsx'
 import { isDraft, readServiceIds, readServiceNames, ServiceChoice } from '../services/service-fields.tsx'
 import { topicNames } from './subscriber-words.ts'
