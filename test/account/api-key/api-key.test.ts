@@ -60,7 +60,7 @@ describe('a new key', () => {
       `SELECT id FROM "ApiKey" WHERE "organizationId" = $1 AND name = 'ended' ORDER BY "createdAt" LIMIT 1`,
       [organization.id],
     )
-    expect(rows[0].id).toMatch(/[^0-9]7$/)
+    expect(rows[0].id).toBe(`key_ended${organization.id}7`)
   })
 
   test('works immediately, for its organization and within its scope', async () => {
