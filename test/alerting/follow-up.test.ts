@@ -1,3 +1,4 @@
+// @slow
 import { expect, test } from 'vitest'
 import { deleteAlertChannel } from '../../src/alerting/channel.ts'
 import { EARLIEST_FOLLOW_UP } from '../../src/alerting/follow-up.ts'

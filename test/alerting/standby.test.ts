@@ -1,3 +1,4 @@
+// @slow
 import { expect, test } from 'vitest'
 import { standInForWorkers } from '../../src/alerting/standby.ts'
 import { reconcileStaleness } from '../../src/monitoring/state/staleness-job.ts'

@@ -1,3 +1,4 @@
+// @slow
 import { afterAll, beforeEach, describe, expect, test } from 'vitest'
 import { testApp } from '../support/app.ts'
 import { atTheEnd } from '../support/at-the-end.ts'

@@ -1,3 +1,4 @@
+// @slow
 import { afterAll, expect, test } from 'vitest'
 import { testApp } from '../support/app.ts'
 import { startDnsServer } from '../support/dns-server.ts'

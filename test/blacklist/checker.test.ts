@@ -1,3 +1,4 @@
+// @slow
 import { getEventListeners } from 'node:events'
 import fc from 'fast-check'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'

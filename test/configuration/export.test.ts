@@ -1,3 +1,4 @@
+// @slow
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: files contain such placeholders.
 import fc from 'fast-check'
 import { afterAll, describe, expect, test } from 'vitest'

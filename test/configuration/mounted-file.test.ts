@@ -1,3 +1,4 @@
+// @slow
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: files contain such placeholders.
 import { mkdir, rename, rm, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'

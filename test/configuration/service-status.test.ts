@@ -1,3 +1,4 @@
+// @slow
 import { afterAll, describe, expect, test } from 'vitest'
 import { closeYamlProcess } from '../../src/configuration/yaml-process.ts'
 import { createIncident } from '../../src/status/incident/incident-opening.ts'

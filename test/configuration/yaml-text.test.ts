@@ -1,3 +1,4 @@
+// @slow
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { readYaml } from '../../src/configuration/yaml-text.ts'
 

@@ -1,3 +1,4 @@
+// @slow
 import { describe, expect, test } from 'vitest'
 import { Forbidden, Invalid } from '../../src/core/errors.ts'
 import { DAY, HOUR, MINUTE } from '../../src/core/time.ts'

@@ -1,3 +1,4 @@
+// @slow
 import { createHmac } from 'node:crypto'
 import fc from 'fast-check'
 import { Webhook } from 'standardwebhooks'

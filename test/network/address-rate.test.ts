@@ -1,3 +1,4 @@
+// @slow
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { MINUTE, SECOND } from '../../src/core/time.ts'

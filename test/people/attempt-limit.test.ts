@@ -1,3 +1,4 @@
+// @slow
 import { describe, expect, test } from 'vitest'
 import { RateLimited } from '../../src/core/errors.ts'
 import { limitAttempts, limitLinks, limitPageAttempts, limitRequests } from '../../src/people/attempt-limit.ts'

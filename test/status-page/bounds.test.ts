@@ -1,3 +1,4 @@
+// @slow
 import { expect, test } from 'vitest'
 import { HTML_VERSION } from '../../src/core/markdown/markdown-rendering.ts'
 import { DAY, HOUR, MINUTE } from '../../src/core/time.ts'

@@ -1,3 +1,4 @@
+// @slow
 import { afterAll, describe, expect, test } from 'vitest'
 import { updateOrganization } from '../../src/account/organization/organization.ts'
 import { HOUR } from '../../src/core/time.ts'

@@ -1,3 +1,4 @@
+// @slow
 import { inflateSync } from 'node:zlib'
 import { describe, expect, test } from 'vitest'
 import { testApp } from '../support/app.ts'

@@ -1,3 +1,4 @@
+// @slow
 import { Hono } from 'hono'
 import { describe, expect, test } from 'vitest'
 import { updateOrganization } from '../../src/account/organization/organization.ts'

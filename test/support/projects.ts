@@ -14,7 +14,7 @@ const support = {
 export type Kind = keyof typeof support | 'pure'
 
 /**
- * Marks a file that takes more than three seconds of processor time or ten of the clock, in its first line. Like files
+ * Marks a file that takes more than three seconds of processor time or four of the clock, in its first line. Like files
  * that need a browser, it runs in CI, in a run of the whole suite, and when it is named.
  */
 const SLOW = /^\/\/ @slow\n/

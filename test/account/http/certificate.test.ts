@@ -1,3 +1,4 @@
+// @slow
 import { Hono } from 'hono'
 import { expect, test } from 'vitest'
 import { CERTIFICATE_PATH } from '../../../src/account/custom-domain/custom-domain.ts'

@@ -1,3 +1,4 @@
+// @slow
 import { describe, expect, test } from 'vitest'
 import { authenticate } from '../../../src/account/api-key/authenticate.ts'
 import { planAt } from '../../../src/account/limits.ts'

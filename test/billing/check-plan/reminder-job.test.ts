@@ -1,3 +1,4 @@
+// @slow
 import pino from 'pino'
 import { afterAll, beforeEach, describe, expect, test } from 'vitest'
 import { createOrganization, setCheckPlan } from '../../../src/account/organization/organization.ts'

@@ -1,3 +1,4 @@
+// @slow
 import fc from 'fast-check'
 import pino from 'pino'
 import { describe, expect, test } from 'vitest'

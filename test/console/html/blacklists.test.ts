@@ -1,3 +1,4 @@
+// @slow
 import { beforeAll, describe, expect, test } from 'vitest'
 import { testConsole } from '../../support/console.ts'
 import { fewestStatements } from '../../support/statements.ts'

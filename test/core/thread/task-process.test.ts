@@ -1,3 +1,4 @@
+// @slow
 import { afterAll, describe, expect, test } from 'vitest'
 import type { YamlTask } from '../../../src/configuration/yaml-process.ts'
 import type { YamlText } from '../../../src/configuration/yaml-text.ts'

@@ -1,3 +1,4 @@
+// @slow
 import { join } from 'node:path'
 import { describe, expect, inject, test } from 'vitest'
 import { currentOwner, OURS, onBehalfOf, renameOwner } from '../../../src/core/concurrency/owner.ts'

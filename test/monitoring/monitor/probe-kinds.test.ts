@@ -1,3 +1,4 @@
+// @slow
 import { getEventListeners } from 'node:events'
 import { afterEach, describe, expect, test, vi } from 'vitest'
 import { MonitorKind } from '../../../src/generated/prisma/enums.ts'

@@ -1,3 +1,4 @@
+// @slow
 import { describe, expect, test, vi } from 'vitest'
 import { DAY, nextUtcDay } from '../../../src/core/time.ts'
 import { createMonitor, deleteMonitor, updateMonitor } from '../../../src/monitoring/monitor/monitor.ts'

@@ -1,3 +1,4 @@
+// @slow
 import { describe, expect, test } from 'vitest'
 import { DAY, HOUR, MINUTE, SECOND } from '../../../src/core/time.ts'
 import type { PrismaClient } from '../../../src/generated/prisma/client.ts'

@@ -1,3 +1,4 @@
+// @slow
 import { X509Certificate } from 'node:crypto'
 import { createSocket } from 'node:dgram'
 import { once } from 'node:events'

@@ -1,3 +1,4 @@
+// @slow
 import { execFileSync } from 'node:child_process'
 import { createHash, createHmac, pbkdf2Sync } from 'node:crypto'
 import { existsSync, writeFileSync } from 'node:fs'

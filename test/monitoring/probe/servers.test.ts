@@ -1,3 +1,4 @@
+// @slow
 import { execFileSync } from 'node:child_process'
 import { constants, createHash, generateKeyPairSync, privateDecrypt } from 'node:crypto'
 import { once } from 'node:events'

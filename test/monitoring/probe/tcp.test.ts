@@ -1,3 +1,4 @@
+// @slow
 import type { Socket } from 'node:net'
 import { createSecureContext, TLSSocket } from 'node:tls'
 import { describe, expect, test } from 'vitest'

@@ -1,3 +1,4 @@
+// @slow
 import { describe, expect, test } from 'vitest'
 import { SECOND } from '../../../src/core/time.ts'
 import { pauseMonitor } from '../../../src/monitoring/monitor/pause.ts'

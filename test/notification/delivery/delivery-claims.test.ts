@@ -1,3 +1,4 @@
+// @slow
 import { expect, test } from 'vitest'
 import { createFairClaim } from '../../../src/database/lease/fair-claim.ts'
 import { Prisma } from '../../../src/generated/prisma/client.ts'

@@ -1,3 +1,4 @@
+// @slow
 import { afterAll, afterEach, expect, test } from 'vitest'
 import { createMailer } from '../../../src/notification/channel/mailer.ts'
 import { readMailState } from '../../../src/notification/mail/mail-state.ts'

@@ -1,3 +1,4 @@
+// @slow
 import { describe, expect, test } from 'vitest'
 import { emptyForm } from '../../../src/http/page/form.tsx'
 import { wordsOf } from '../../../src/language/catalogue.ts'

@@ -1,3 +1,4 @@
+// @slow
 import { afterAll, describe, expect, test } from 'vitest'
 import { tierLimits } from '../../../src/account/limits.ts'
 import { consumeMany } from '../../../src/account/quota.ts'

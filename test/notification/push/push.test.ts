@@ -1,3 +1,4 @@
+// @slow
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { createQuota } from '../../../src/account/quota.ts'
 import type { SignedInUser } from '../../../src/core/context.ts'

@@ -1,3 +1,4 @@
+// @slow
 import { afterAll, describe, expect, test } from 'vitest'
 import { MINUTE } from '../../../src/core/time.ts'
 import {

@@ -1,3 +1,4 @@
+// @slow
 import { Writable } from 'node:stream'
 import { pino } from 'pino'
 import { describe, expect, test } from 'vitest'

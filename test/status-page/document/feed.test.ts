@@ -1,3 +1,4 @@
+// @slow
 import { parseFeed } from '@rowanmanning/feed-parser'
 import { describe, expect, test } from 'vitest'
 import { updateOrganization } from '../../../src/account/organization/organization.ts'

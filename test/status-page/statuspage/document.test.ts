@@ -1,3 +1,4 @@
+// @slow
 import { describe, expect, test } from 'vitest'
 import { updateOrganization } from '../../../src/account/organization/organization.ts'
 import { newId } from '../../../src/core/id.ts'

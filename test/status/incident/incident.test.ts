@@ -1,3 +1,4 @@
+// @slow
 import { describe, expect, test } from 'vitest'
 import { Conflict, Invalid, NotFound } from '../../../src/core/errors.ts'
 import { HOUR } from '../../../src/core/time.ts'

@@ -1,3 +1,4 @@
+// @slow
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { deriveState } from '../../../src/status/incident/incident-corrections.ts'

@@ -1,3 +1,4 @@
+// @slow
 import { describe, expect, test } from 'vitest'
 import type { Context } from '../../../src/core/context.ts'
 import { DAY, HOUR, MINUTE } from '../../../src/core/time.ts'

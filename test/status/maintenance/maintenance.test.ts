@@ -1,3 +1,4 @@
+// @slow
 import { describe, expect, test } from 'vitest'
 import { Conflict, DomainError, Invalid } from '../../../src/core/errors.ts'
 import { HOUR, MINUTE } from '../../../src/core/time.ts'

@@ -1,3 +1,4 @@
+// @slow
 import { describe, expect, test } from 'vitest'
 import { testConsole } from '../../../support/console.ts'
 

@@ -1,3 +1,4 @@
+// @slow
 import { beforeAll, describe, expect, test } from 'vitest'
 import { ROWS_PER_PAGE } from '../../../../src/console/html/frame/paging.tsx'
 import type { Browser, ConsolePage } from '../../../support/console.ts'

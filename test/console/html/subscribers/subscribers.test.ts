@@ -1,3 +1,4 @@
+// @slow
 import { beforeAll, describe, expect, test } from 'vitest'
 import { newId } from '../../../../src/core/id.ts'
 import { DAY, MINUTE } from '../../../../src/core/time.ts'
