@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { type AddressInfo, createServer, type Socket } from 'node:net'
 import { createServer as createTlsServer, TLSSocket, type TlsOptions } from 'node:tls'
 import { gzipSync } from 'node:zlib'
-import { type BsonDocument, writeDocument } from '../../src/monitoring/probe/bson.ts'
+import { type Document, serialize } from 'bson'
 import { createAuthority } from '../support/certificate.ts'
 import {
   constraints,
@@ -268,8 +268,8 @@ export const servers: readonly HostileCase[] = [
     })
   }),
   serving('MongoDB that asks for a billion iterations', to('mongodb', { user: 'a', password: 'x' }), (socket) => {
-    const answer = (id: number, document: BsonDocument) => {
-      const body = writeDocument(document)
+    const answer = (id: number, document: Document) => {
+      const body = serialize(document)
       const head = Buffer.alloc(21)
       head.writeInt32LE(head.length + body.length)
       head.writeInt32LE(id, 8)

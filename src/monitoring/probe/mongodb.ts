@@ -1,8 +1,8 @@
+import { BSONError, deserialize, serialize } from 'bson'
 import { z } from 'zod'
 import { isJsonObject } from '../../core/json-object.ts'
 import { trimmedText } from '../../core/validation.ts'
 import { oneLine } from '../result/probe-result.ts'
-import { type BsonValue, readDocument, writeDocument } from './bson.ts'
 import { type Conversation, ConversationError } from './conversation.ts'
 import { startScram } from './scram.ts'
 import { serverOptions, serverProbe, serverWords, tlsOptions, tlsWords } from './server-probe.ts'
@@ -71,15 +71,20 @@ export const mongodb = serverProbe({
 })
 
 /** The members of a document. */
-type Document = Readonly<Record<string, BsonValue>>
+type Document = Readonly<Record<string, unknown>>
 
-/** Parses a command; null: the text is not a JSON object, or is nested too deeply. */
+/**
+ * Parses a command; null: the text is not a JSON object, is nested too deeply, or has a name that BSON cannot hold.
+ */
 function commandOf(text: string): Document | null {
   try {
     const value: unknown = JSON.parse(text)
-    return isJsonObject(value) && Object.keys(value).length > 0 && isShallow(value, 20) ? (value as Document) : null
-  } catch {
-    return null
+    if (!isJsonObject(value) || Object.keys(value).length === 0 || !isShallow(value, 20)) return null
+    serialize(value)
+    return value
+  } catch (error) {
+    if (error instanceof SyntaxError || error instanceof BSONError) return null
+    throw error
   }
 }
 
@@ -97,32 +102,30 @@ async function signIn(client: Client, user: string, password: string, database: 
   const mechanism = 'SCRAM-SHA-256'
   const start = { saslStart: 1, mechanism, payload: Buffer.from(scram.first), options: { skipEmptyExchange: true } }
   const challenge = await client(start, database)
-  const conversationId = challenge.get('conversationId') ?? 1
+  const { conversationId: given } = challenge
+  const conversationId = typeof given === 'number' ? given : 1
   const answer = await scram.answer(payloadOf(challenge))
   const final = await client({ saslContinue: 1, conversationId, payload: Buffer.from(answer) }, database)
   scram.verify(payloadOf(final))
 }
 
-function payloadOf(answer: Answer): string {
-  const payload = answer.get('payload')
+function payloadOf(answer: Document): string {
+  const payload = answer['payload']
   if (!Buffer.isBuffer(payload)) throw foreign()
   return payload.toString('utf8')
 }
 
-/** The members of an answer that are numbers, booleans, texts and bytes. */
-type Answer = NonNullable<ReturnType<typeof readDocument>>
-
 /** Sends a command to a database, and returns the answer. @throws ConversationError for an error. */
-type Client = (command: Document, database: string) => Promise<Answer>
+type Client = (command: Document, database: string) => Promise<Document>
 
 /** Returns the role of a server. @throws ConversationError when it does not serve reads. */
-function roleOf(hello: Answer): string {
-  const set = hello.get('setName')
+function roleOf(hello: Document): string {
+  const set = hello['setName']
   const ofSet = typeof set === 'string' ? ` of ${set}` : ''
-  if (hello.get('msg') === 'isdbgrid') return 'Router'
-  if (hello.get('isWritablePrimary') === true) return ofSet === '' ? 'Standalone server' : `Primary${ofSet}`
-  if (hello.get('secondary') === true) return `Secondary${ofSet}`
-  if (hello.get('arbiterOnly') === true) return `Arbiter${ofSet}`
+  if (hello['msg'] === 'isdbgrid') return 'Router'
+  if (hello['isWritablePrimary'] === true) return ofSet === '' ? 'Standalone server' : `Primary${ofSet}`
+  if (hello['secondary'] === true) return `Secondary${ofSet}`
+  if (hello['arbiterOnly'] === true) return `Arbiter${ofSet}`
   throw new ConversationError(oneLine(`The server is neither primary nor secondary${ofSet}`, 200))
 }
 
@@ -138,7 +141,7 @@ function clientOf(server: Conversation): Client {
   let id = 0
   return async (command, database) => {
     id += 1
-    server.send(message(writeDocument({ ...command, $db: database }), id))
+    server.send(message(serialize({ ...command, $db: database }), id))
     const head = await server.bytes(HEAD_BYTES)
     const length = head.readInt32LE(0) - HEAD_BYTES
     const isAnswer = head.readInt32LE(8) === id && head.readInt32LE(12) === OP_MSG
@@ -148,16 +151,24 @@ function clientOf(server: Conversation): Client {
     const body = await server.bytes(length)
     // The request asked for neither a checksum nor more messages.
     if (body.readUInt32LE(0) !== 0 || body[4] !== 0) throw foreign()
-    const answer = readDocument(body.subarray(BODY_HEAD_BYTES))
-    if (answer === null) throw foreign()
-    if (answer.get('ok') === 1) return answer
-    throw new ConversationError(
-      `The server refused: ${oneLine(String(answer.get('errmsg') ?? Object.keys(command)[0]), 200)}`,
-    )
+    const answer = documentIn(body.subarray(BODY_HEAD_BYTES))
+    if (answer['ok'] === 1) return answer
+    const reason = typeof answer['errmsg'] === 'string' ? answer['errmsg'] : String(Object.keys(command)[0])
+    throw new ConversationError(`The server refused: ${oneLine(reason, 200)}`)
   }
 }
 
-function message(document: Buffer, id: number): Buffer {
+/** Decodes a document. Texts need not be valid UTF-8. @throws ConversationError when it is invalid. */
+function documentIn(bytes: Buffer): Document {
+  try {
+    return deserialize(bytes, { promoteBuffers: true, validation: { utf8: false } })
+  } catch (error) {
+    if (error instanceof BSONError) throw foreign()
+    throw error
+  }
+}
+
+function message(document: Uint8Array, id: number): Buffer {
   const head = Buffer.alloc(HEAD_BYTES + BODY_HEAD_BYTES)
   head.writeInt32LE(head.length + document.length, 0)
   head.writeInt32LE(id, 4)

@@ -485,6 +485,21 @@ describe('a MongoDB server', () => {
     ['refusing hello', mongoAnswer(1, refusal), 'DOWN', /^The server refused: node is in shutdown$/],
     ['refusing ping', Buffer.concat([primary, mongoAnswer(2, refusal)]), 'DOWN', /^The server refused: node is/],
     ['without a reason', mongoAnswer(1, mongoDocument(bson.number('ok', 0))), 'DOWN', /^The server refused: hello$/],
+    [
+      'with a reason that is a document',
+      mongoAnswer(1, mongoDocument(bson.number('ok', 0), Buffer.from('\x03errmsg\0'), bsonDocument(Buffer.alloc(0)))),
+      'DOWN',
+      /^The server refused: hello$/,
+    ],
+    [
+      'with a text in another encoding',
+      Buffer.concat([
+        hello(Buffer.from('\x02x\0\x02\0\0\0\xfc\0', 'latin1'), inSet, bson.boolean('secondary', true), ok),
+        pong,
+      ]),
+      'UP',
+      /^Secondary of rs0 in/,
+    ],
     ['answering something else', mongoAnswer(7, mongoDocument(ok)), 'DOWN', foreign],
     ['of an old protocol', mongoAnswer(1, mongoDocument(ok), { code: 1 }), 'DOWN', foreign],
     ['announcing more messages', mongoAnswer(1, mongoDocument(ok), { flags: 2 }), 'DOWN', foreign],
@@ -507,6 +522,22 @@ describe('a MongoDB server', () => {
   test.each(outcomes)('that is %s', async (_, answers, outcome, message) => {
     const found = await reported('MONGODB', answers, {}, 2000)
     expect(found).toMatchObject({ outcome, message: expect.stringMatching(message) })
+  })
+
+  test('whose first document has any damaged byte gets a verdict', async () => {
+    for (let at = 21; at < primary.length; at += 1) {
+      const damaged = Buffer.concat([primary, pong])
+      damaged[at] = (damaged[at] ?? 0) ^ 0x7f
+      const { message } = await reported('MONGODB', damaged, {}, 2000)
+      expect(message, `byte ${at}`).toMatch(/^The server |^Standalone server in|^Router in/)
+    }
+  })
+
+  test.each(['{"a\\u0000b": 1}', '{"a": {"_bsontype": "Long"}}', '{}', '[1]', 'ping'])('is not sent %s', (command) => {
+    const { error } = describedKinds.MONGODB.options.safeParse({ host: 'example.com', command })
+    expect(error?.issues).toMatchObject([
+      { path: ['command'], message: expect.stringMatching(/^must be a JSON object/) },
+    ])
   })
 
   test('receives hello and then ping, both for the database admin', async () => {
