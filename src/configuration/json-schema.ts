@@ -1,7 +1,9 @@
 import { z } from 'zod'
 import { addressKeys, kindByKey } from '../alerting/channel-address.ts'
 import { senders } from '../alerting/senders.ts'
+import { wordsOf } from '../core/described.ts'
 import { isJsonObject } from '../core/json-object.ts'
+import { secretsOf } from '../monitoring/monitor/option-list.ts'
 import { optionKeys } from '../monitoring/monitor/options.ts'
 import { kindRules } from '../monitoring/monitor/probe-kinds.ts'
 import { fileShape } from './format.ts'
@@ -20,7 +22,8 @@ export function configurationSchema(): Schema {
   for (const [key, kind] of Object.entries(optionKeys)) {
     // A file refers to the monitors of a group by key, unlike the options.
     if (kind === 'GROUP') continue
-    setProperty(schema, 'monitors', key, wider(toSchema(kindRules[kind].options)))
+    const secrets = new Set(secretsOf(kind).map((path) => path.at(-1) ?? ''))
+    setProperty(schema, 'monitors', key, wider(toSchema(kindRules[kind].options), secrets))
   }
   for (const key of addressKeys) {
     setProperty(schema, 'channels', key, orNull(wider(toSchema(senders[kindByKey[key]].address))))
@@ -41,34 +44,42 @@ const sectionTexts = {
   objectives: 'The target availability of services, by key.',
 }
 
+/** Returns the JSON Schema of what a schema takes, with the descriptions of its members. */
 const toSchema = (type: z.ZodType): Schema => {
-  const { $schema, ...schema } = z.toJSONSchema(type, { io: 'input', unrepresentable: 'any' }) as Schema
+  const { $schema, ...schema } = z.toJSONSchema(type, {
+    io: 'input',
+    unrepresentable: 'any',
+    override: ({ zodSchema, jsonSchema }) => {
+      const words = wordsOf(zodSchema as z.core.$ZodType)
+      if (words !== undefined) jsonSchema.description = words.description
+    },
+  }) as Schema
   return type === fileShape ? { $schema, ...schema } : schema
 }
-
-/** The names of secret fields. Exports write them as null. */
-const secrets = new Set(['value', 'body', 'send', 'key', 'clientSecret', 'password'])
 
 /** Rules for texts that `${NAME}` may break. */
 const textRules = new Set(['pattern', 'format', 'minLength', 'maxLength'])
 
-/** Returns a schema that accepts any text where a text is expected, and null where a secret is. */
-function wider(schema: Schema): Schema {
+/**
+ * Returns a schema that accepts any text where a text is expected, and null where a secret is, as exports write it.
+ * @param secrets the names of secrets.
+ */
+function wider(schema: Schema, secrets: ReadonlySet<string> = new Set()): Schema {
   const { properties, ...rest } = schema
   const own = Object.fromEntries(
-    Object.entries(rest).flatMap(([name, part]) => (textRules.has(name) ? [] : [[name, widerPart(part)]])),
+    Object.entries(rest).flatMap(([name, part]) => (textRules.has(name) ? [] : [[name, widerPart(part, secrets)]])),
   )
   if (!isSchema(properties)) return own
   const fields = Object.entries(properties).map(([name, part]) => {
-    const field = isSchema(part) ? wider(part) : part
+    const field = isSchema(part) ? wider(part, secrets) : part
     return [name, secrets.has(name) && isSchema(field) ? orNull(field) : field]
   })
   return { ...own, properties: Object.fromEntries(fields) }
 }
 
-function widerPart(part: unknown): unknown {
-  if (Array.isArray(part)) return part.map(widerPart)
-  return isSchema(part) ? wider(part) : part
+function widerPart(part: unknown, secrets: ReadonlySet<string>): unknown {
+  if (Array.isArray(part)) return part.map((each) => widerPart(each, secrets))
+  return isSchema(part) ? wider(part, secrets) : part
 }
 
 const isSchema = (value: unknown): value is Schema => isJsonObject(value)

@@ -1,8 +1,8 @@
 import type { AddressKey } from '../alerting/channel-address.ts'
 import type { Issue } from '../core/errors.ts'
 import type { MonitorKind } from '../generated/prisma/enums.ts'
+import { secretsOf } from '../monitoring/monitor/option-list.ts'
 import { optionKeys } from '../monitoring/monitor/options.ts'
-import { kindRules } from '../monitoring/monitor/probe-kinds.ts'
 import { isRecord } from '../monitoring/monitor/secrets.ts'
 
 /** The fields of a channel's address that allow sending to it or in its name. */
@@ -70,7 +70,7 @@ const kinds = new Map<string, MonitorKind>(Object.entries(optionKeys))
 function* monitorSecrets(key: string, monitor: unknown): Generator<Found> {
   for (const [field, options] of entriesIn(monitor)) {
     const kind = kinds.get(field)
-    const secrets = kind === undefined || !isRecord(options) ? [] : (kindRules[kind].secrets ?? [])
+    const secrets = kind === undefined || !isRecord(options) ? [] : secretsOf(kind)
     for (const secret of secrets) yield* secretsAt(options, secret, ['monitors', key, field])
   }
 }

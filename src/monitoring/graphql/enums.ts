@@ -1,26 +1,17 @@
 import { MonitorKind, MonitorState, PausedBy, ProbeOutcome } from '../../generated/prisma/enums.ts'
 import { describedValues } from '../../graphql/schema/descriptions.ts'
-import type { DescribedKind } from '../monitor/probe-kinds.ts'
-import { describedKinds } from '../monitor/probe-kinds.ts'
+import { kindRules } from '../monitor/probe-kinds.ts'
 import { builder } from './builder.ts'
 
-const about = Object.fromEntries(
-  Object.entries(describedKinds).map(([kind, { words }]) => [kind, words.about]),
-) as Record<DescribedKind, string>
+const about = Object.fromEntries(Object.values(kindRules).map(({ kind, words }) => [kind, words.about])) as Record<
+  MonitorKind,
+  string
+>
 
 builder.enumType(MonitorKind, {
   name: 'MonitorKind',
   description: 'The kind of a monitor.',
-  values: describedValues({
-    BLACKLIST: 'Checks whether blacklists list an IP address or a domain.',
-    DNS: 'Resolves a name.',
-    GROUP: 'Combines the states of other monitors.',
-    HEARTBEAT: 'Waits for a job to report.',
-    HTTP: 'Sends an HTTP request.',
-    PING: 'Sends ICMP echo requests.',
-    TCP: 'Opens a TCP connection.',
-    ...about,
-  }),
+  values: describedValues(about),
 })
 builder.enumType(MonitorState, {
   name: 'MonitorState',

@@ -14,49 +14,27 @@ import { createRowResolver, IDEMPOTENCY_KEY } from '../../graphql/schema/idempot
 import { createMonitor, deleteMonitor, rotateHeartbeatToken, updateMonitor } from '../monitor/monitor.ts'
 import { optionKeys } from '../monitor/options.ts'
 import { pauseMonitor, resumeMonitor } from '../monitor/pause.ts'
-import type { DescribedKind } from '../monitor/probe-kinds.ts'
 import type { TestRun } from '../monitor/test-run.ts'
 import { testMonitor } from '../monitor/test-run.ts'
 import { builder, bulkCreation, bulkMutation, bulkMutationOfIds } from './builder.ts'
-import { describedInputs } from './described-kinds.ts'
 import { Monitor } from './monitor.ts'
-import { kindInputs } from './option-inputs.ts'
+import { optionsInput } from './options.ts'
 import { ProbeDetailRef } from './probe-result.ts'
-
-/** A monitor of each described kind, in words. */
-const describedMonitors: Readonly<Record<DescribedKind, string>> = {
-  DOMAIN: 'a domain',
-  GRPC: 'a gRPC',
-  MONGODB: 'a MongoDB',
-  MQTT: 'an MQTT',
-  MYSQL: 'a MySQL or MariaDB',
-  POSTGRESQL: 'a PostgreSQL',
-  REDIS: 'a Redis',
-  SSH: 'an SSH',
-  UDP: 'a UDP',
-  WEBSOCKET: 'a WebSocket',
-}
-
-const of = (kind: string) => ({ required: false, description: `The options of ${kind} monitor.` }) as const
 
 const MonitorProbeInput = builder.inputType('MonitorProbeInput', {
   description: 'What a monitor probes, and how: the options of its kind.',
   isOneOf: true,
-  fields: (t) => ({
-    http: t.field({ type: kindInputs.http, ...of('an HTTP') }),
-    tcp: t.field({ type: kindInputs.tcp, ...of('a TCP') }),
-    dns: t.field({ type: kindInputs.dns, ...of('a DNS') }),
-    ping: t.field({ type: kindInputs.ping, ...of('a ping') }),
-    heartbeat: t.field({ type: kindInputs.heartbeat, ...of('a heartbeat') }),
-    blacklist: t.field({ type: kindInputs.blacklist, ...of('a blacklist') }),
-    group: t.field({ type: kindInputs.group, ...of('a group') }),
-    ...Object.fromEntries(
-      [...describedInputs].map(([kind, type]) => [
-        kind.toLowerCase(),
-        t.field({ type, ...of(describedMonitors[kind]) }),
+  fields: (t) =>
+    Object.fromEntries(
+      Object.entries(optionKeys).map(([key, kind]) => [
+        key,
+        t.field({
+          type: optionsInput(kind),
+          required: false,
+          description: `The options of a monitor of kind ${kind}.`,
+        }),
       ]),
     ),
-  }),
 })
 
 const kinds = Object.keys(optionKeys)

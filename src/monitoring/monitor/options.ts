@@ -9,38 +9,22 @@ import type { MonitorKind } from '../../generated/prisma/enums.ts'
 import type { PrivateTargetRule } from '../../network/outbound/destination-policy.ts'
 import { hostRefusals } from '../probe/host.ts'
 import type { KindRules } from '../probe/probe.ts'
-import type { DescribedKind, KindOptions } from './probe-kinds.ts'
-import { describedKinds, kindRules } from './probe-kinds.ts'
+import type { KindOptions } from './probe-kinds.ts'
+import { kindRules } from './probe-kinds.ts'
 import { changeSecrets, isRecord, recipientOf, withKeptSecrets, withoutSecrets } from './secrets.ts'
 import { wireIssues } from './wire-issues.ts'
 
-/** The kinds with described options, by the input field that has their options. */
-const describedKeys = Object.fromEntries(
-  Object.keys(describedKinds).map((kind) => [kind.toLowerCase(), kind]),
-) as unknown as { readonly [K in DescribedKind as Lowercase<K>]: K }
-
 /** The kinds, by the input field that has their options. */
-export const optionKeys = {
-  http: 'HTTP',
-  tcp: 'TCP',
-  dns: 'DNS',
-  ping: 'PING',
-  heartbeat: 'HEARTBEAT',
-  blacklist: 'BLACKLIST',
-  group: 'GROUP',
-  ...describedKeys,
-} as const satisfies Record<string, MonitorKind>
+export const optionKeys = Object.fromEntries(
+  Object.keys(kindRules).map((kind) => [kind.toLowerCase(), kind]),
+) as unknown as { readonly [K in MonitorKind as Lowercase<K>]: K }
 
 type OptionKey = keyof typeof optionKeys
 
 const keys = Object.keys(optionKeys) as OptionKey[]
 
 /** Returns the input field that has the options of a kind. */
-export function optionKeyOf(kind: MonitorKind): OptionKey {
-  const found = keys.find((key) => optionKeys[key] === kind)
-  if (found === undefined) throw new Error(`Unknown kind ${kind}`)
-  return found
-}
+export const optionKeyOf = (kind: MonitorKind) => kind.toLowerCase() as OptionKey
 
 /** The input fields that hold options, for schemas. `readOptions` and `changeOptions` validate them. */
 export const optionFields = Object.fromEntries(keys.map((key) => [key, z.unknown().optional()])) as Readonly<
@@ -114,25 +98,11 @@ export function openOptions(
   )
 }
 
-/** Options without secrets: with the names of headers only, and with flags such as `hasBody`. */
-export type RedactedOptions = {
-  readonly [K in MonitorKind]: K extends 'HTTP'
-    ? Omit<KindOptions[K], 'headers' | 'body' | 'clientCertificate' | 'oauth' | 'proxy'> & {
-        readonly clientCertificate?: { readonly certificate: string }
-        readonly oauth?: Omit<NonNullable<KindOptions[K]['oauth']>, 'clientSecret'>
-        readonly proxy?: Omit<NonNullable<KindOptions[K]['proxy']>, 'password'>
-        readonly headers: readonly { readonly name: string }[]
-        readonly hasBody: boolean
-      }
-    : K extends 'TCP'
-      ? Omit<KindOptions[K], 'send'> & { readonly hasSend: boolean }
-      : KindOptions[K]
+/** A monitor's kind and its options without secrets: with the names of headers only, and with flags such as `hasBody`. */
+export interface RedactedConfiguration {
+  readonly kind: MonitorKind
+  readonly options: Readonly<Record<string, unknown>>
 }
-
-/** A monitor's kind and its redacted options. */
-export type RedactedConfiguration = {
-  [K in MonitorKind]: { readonly kind: K; readonly options: RedactedOptions[K] }
-}[MonitorKind]
 
 /** Returns a monitor's options without secrets. Does not open the secrets. */
 export function redactOptions({ kind, options }: Pick<Monitor, 'kind' | 'options'>): RedactedConfiguration {
@@ -140,8 +110,7 @@ export function redactOptions({ kind, options }: Pick<Monitor, 'kind' | 'options
     kind,
     changeSecrets(kind, options, () => ''),
   )
-  // TypeScript cannot see that the options belong to the kind.
-  return { kind, options: withoutSecrets(kind, blank.options) } as RedactedConfiguration
+  return { kind, options: withoutSecrets(kind, blank.options) }
 }
 
 const SECRET_NOT_KEPT = 'must be sent again: a secret is kept only while the scheme, host, port and proxy stay the same'

@@ -14,7 +14,6 @@ import { ping } from '../probe/ping.ts'
 import { postgresql } from '../probe/postgresql.ts'
 import type { KindRules, Probe } from '../probe/probe.ts'
 import { redis } from '../probe/redis.ts'
-import type { DescribedProbe } from '../probe/server-probe.ts'
 import { ssh } from '../probe/ssh.ts'
 import { tcp } from '../probe/tcp.ts'
 import { udp } from '../probe/udp.ts'
@@ -23,11 +22,15 @@ import { websocket } from '../probe/websocket.ts'
 /** The kinds with a probe. A heartbeat waits for reports instead, and a group combines other monitors. */
 export type ProbedKind = Exclude<MonitorKind, 'HEARTBEAT' | 'GROUP'>
 
-/**
- * The kinds with described options, from which their GraphQL types and console forms are generated. To add a kind, add
- * a file to `probe/`, a line here, and a value to the enum in the database.
- */
-export const describedKinds = {
+/** All kinds. The API, the console and the schema of a file are generated from them. */
+const rules = {
+  HTTP: http,
+  TCP: tcp,
+  DNS: dns,
+  PING: ping,
+  HEARTBEAT: heartbeat,
+  BLACKLIST: blacklist,
+  GROUP: group,
   SSH: ssh,
   REDIS: redis,
   POSTGRESQL: postgresql,
@@ -38,22 +41,12 @@ export const describedKinds = {
   DOMAIN: domain,
   UDP: udp,
   MONGODB: mongodb,
-} satisfies Partial<Record<MonitorKind, DescribedProbe>>
+} satisfies Record<MonitorKind, KindRules>
 
-/** A kind with described options. */
-export type DescribedKind = keyof typeof describedKinds
+const { HEARTBEAT: _, GROUP: __, ...probed } = rules
 
 /** The kinds with a probe, and their probes. */
-export const probes = {
-  HTTP: http,
-  TCP: tcp,
-  DNS: dns,
-  PING: ping,
-  BLACKLIST: blacklist,
-  ...describedKinds,
-} satisfies Record<ProbedKind, Probe>
-
-const rules = { ...probes, HEARTBEAT: heartbeat, GROUP: group } satisfies Record<MonitorKind, KindRules>
+export const probes = probed satisfies Record<ProbedKind, Probe>
 
 /** The rules of each kind of monitor. */
 export const kindRules: Readonly<Record<MonitorKind, KindRules>> = rules

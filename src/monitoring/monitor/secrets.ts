@@ -1,12 +1,11 @@
 import type { MonitorKind } from '../../generated/prisma/enums.ts'
 import type { KindRules } from '../probe/probe.ts'
+import { secretsOf } from './option-list.ts'
 import type { Configuration } from './options.ts'
 import { kindRules } from './probe-kinds.ts'
 
 type Path = readonly string[]
 type Members = Readonly<Record<string, unknown>>
-
-const secretsOf = (kind: MonitorKind): readonly Path[] => kindRules[kind].secrets ?? []
 
 /**
  * Returns the options of a kind with each secret replaced by the result of `change`.
@@ -46,8 +45,8 @@ export function secretPaths(kind: MonitorKind, options: unknown): Path[] {
 }
 
 /** Removes secrets from options. Replaces top-level ones with a flag, such as `hasBody` for `body`. */
-export function withoutSecrets(kind: MonitorKind, options: unknown): unknown {
-  return secretsOf(kind).reduce((value, path) => {
+export function withoutSecrets(kind: MonitorKind, options: unknown): Members {
+  const left = secretsOf(kind).reduce((value, path) => {
     const [first = '', second = '', third = ''] = path
     if (second === '*')
       return changeAt(value, [first], (items) => (items as unknown[]).map((item) => omit(item, third)))
@@ -56,6 +55,7 @@ export function withoutSecrets(kind: MonitorKind, options: unknown): unknown {
     const name = `has${first.charAt(0).toUpperCase()}${first.slice(1)}`
     return { ...(omit(value, first) as Members), [name]: value[first] !== undefined }
   }, options)
+  return isRecord(left) ? left : {}
 }
 
 function omit(value: unknown, member: string): unknown {

@@ -2,31 +2,42 @@ import { z } from 'zod'
 import type { BlacklistResult, Report } from '../../blacklist/check-report.ts'
 import { blacklists } from '../../blacklist/list.ts'
 import { parseTarget } from '../../blacklist/target.ts'
+import { described, named } from '../../core/described.ts'
 import { Invalid } from '../../core/errors.ts'
 import { cappedText } from '../../core/validation.ts'
 import type { ProbeResult } from '../result/probe-result.ts'
 import { probeResult } from '../result/probe-result.ts'
 import type { Probe, ProbeRun } from './probe.ts'
 
-const listIds = blacklists(undefined).map(({ id }) => id)
+const lists = blacklists(undefined)
+const listIds = lists.map(({ id }) => id)
+
+/** An IP address or a domain, in canonical form. */
+const target = cappedText(1024).transform((text, ctx) => {
+  try {
+    const parsed = parseTarget(text)
+    return parsed.kind === 'ip' ? parsed.address : parsed.name
+  } catch (error) {
+    if (!(error instanceof Invalid)) throw error
+    ctx.addIssue({ code: 'custom', message: error.message })
+    return z.NEVER
+  }
+})
+
+const listId = named(z.enum(listIds, { error: `must be the id of a list: ${listIds.join(', ')}` }), {
+  name: 'String',
+  texts: Object.fromEntries(lists.map(({ id, name }) => [id, name])),
+})
 
 const options = z.strictObject({
-  /** An IP address or a domain, in canonical form. */
-  target: cappedText(1024).transform((text, ctx) => {
-    try {
-      const target = parseTarget(text)
-      return target.kind === 'ip' ? target.address : target.name
-    } catch (error) {
-      if (!(error instanceof Invalid)) throw error
-      ctx.addIssue({ code: 'custom', message: error.message })
-      return z.NEVER
-    }
-  }),
-  /** Ids of lists whose listings are ignored. */
-  acknowledged: z
-    .array(z.enum(listIds, { error: `must be the id of a list: ${listIds.join(', ')}` }))
-    .transform((ids) => [...new Set(ids)])
-    .default([]),
+  target: described(target, { label: 'Address or domain', description: 'An IP address or a domain.' }),
+  acknowledged: described(
+    z
+      .array(listId)
+      .transform((ids) => [...new Set(ids)])
+      .default([]),
+    { label: 'Ignored lists', description: 'Ids of blacklists whose listings are ignored.', isRare: true },
+  ),
 })
 
 export type BlacklistOptions = z.output<typeof options>
@@ -35,6 +46,7 @@ export type BlacklistOptions = z.output<typeof options>
 export const blacklist: Probe<typeof options> = {
   kind: 'BLACKLIST',
   options,
+  words: { name: 'Blacklists', about: 'Checks an address or a domain on the mail blacklists.' },
   anywhere: true,
   minIntervalSeconds: 900,
   defaultIntervalSeconds: 3600,

@@ -1,12 +1,10 @@
 import { z } from 'zod'
+import { described } from '../../core/described.ts'
 import { DAY } from '../../core/time.ts'
 import type { Certificate } from '../../network/outbound/outbound.ts'
 import { oneLine } from '../result/probe-result.ts'
 
-/** The option with which a monitor says how early it warns of a certificate; see `expirySoon`. */
-export const certificateDays = z.int().min(0).max(365).optional()
-
-/** The description of `certificateDays`. */
+/** The words of `certificateDays`. */
 export const certificateDaysWords = {
   label: 'Certificate warning',
   description:
@@ -14,6 +12,16 @@ export const certificateDaysWords = {
   hint: 'Degraded this many days before a certificate expires. 0: never. Empty: 14, or a third of its validity if that is less.',
   isRare: true,
 } as const
+
+/** The option with which a monitor says how early it warns of a certificate; see `expirySoon`. */
+export const certificateDays = described(z.int().min(0).max(365).optional(), certificateDaysWords)
+
+/** The option whether a certificate must be trusted. */
+export const verifyCertificate = described(z.boolean().default(true), {
+  label: 'The certificate must be valid',
+  description: 'Whether the certificate must be trusted, if TLS is used.',
+  isRare: true,
+})
 
 const CERTIFICATE = 'TLS certificate'
 

@@ -1,12 +1,29 @@
 import { z } from 'zod'
+import { described } from '../../core/described.ts'
 import type { ProbeResult } from '../result/probe-result.ts'
 
-/** The options that several kinds share. They are applied after the probe. */
-export const commonOptions = {
-  /** A slower response makes the monitor DOWN. */
-  downAboveMs: z.int().min(1).max(30_000).optional(),
-  /** Whether it is UP when the probe fails, and DOWN when it succeeds. */
-  inverted: z.boolean().default(false),
+const limitMs = z.int().min(1).max(30_000).optional()
+
+/** The options of kinds that measure a response. `downAboveMs` and `inverted` are applied after the probe. */
+export const responseOptions = {
+  degradedAboveMs: described(limitMs, {
+    label: 'Degraded above',
+    description: 'A slower response, in milliseconds, makes the monitor DEGRADED. Default: no limit.',
+    hint: 'Milliseconds. A slower response makes it degraded. Empty: no limit.',
+    isRare: true,
+  }),
+  downAboveMs: described(limitMs, {
+    label: 'Down above',
+    description: 'A slower response, in milliseconds, makes the monitor DOWN. Default: no limit.',
+    hint: 'Milliseconds. A slower response makes it down. Empty: no limit.',
+    isRare: true,
+  }),
+  inverted: described(z.boolean().default(false), {
+    label: 'Up when the probe fails',
+    description: 'Whether the monitor is UP when the probe fails, and DOWN when it succeeds.',
+    hint: 'For a target that must not be reachable.',
+    isRare: true,
+  }),
 }
 
 interface Common {

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { blacklists } from '../../blacklist/list.ts'
 import { parseDnsServer } from '../../core/config.ts'
+import { described, named } from '../../core/described.ts'
 import type { Issue } from '../../core/errors.ts'
 import { addressFamily, isDocumentation, isPublic, parseAddress, reversedLabels } from '../../core/ip-address.ts'
 import { SECOND } from '../../core/time.ts'
@@ -15,8 +16,8 @@ import { isPublicName } from '../../network/public-name.ts'
 import { specialUseOf } from '../../network/special-use-name.ts'
 import type { ProbeResult } from '../result/probe-result.ts'
 import { oneLine, probeResult } from '../result/probe-result.ts'
-import { certificateDays, expirySoon } from './certificate-expiry.ts'
-import { commonOptions } from './common.ts'
+import { certificateDays, certificateDaysWords, expirySoon } from './certificate-expiry.ts'
+import { responseOptions } from './common.ts'
 import { parseEncryptedResolver, queryEncrypted } from './encrypted-resolver.ts'
 import { hostRefusals, hostText } from './host.ts'
 import type { Probe, ProbeRun } from './probe.ts'
@@ -34,21 +35,69 @@ const resolver = trimmedText(2048).transform((text, ctx) => {
 const RESOLVER_FORMS =
   'must be the address of a resolver: ip, ip:port, [ip]:port, tls://host, tls://host:port or https://host/path'
 
+const recordTypeName = {
+  name: 'DnsRecordType',
+  about: 'A DNS record type.',
+  values: {
+    A: 'IPv4 addresses.',
+    AAAA: 'IPv6 addresses.',
+    CAA: 'Certificate authorities that may issue certificates.',
+    CNAME: 'The canonical name of an alias.',
+    MX: 'Mail servers.',
+    NS: 'Name servers.',
+    PTR: 'The name of an address.',
+    SOA: 'The start of authority of a zone.',
+    SRV: 'The location of a service.',
+    TXT: 'Text.',
+  },
+}
+
+const matchName = {
+  name: 'DnsMatch',
+  about: 'EXACT: the expected records and no others, in any order. CONTAINS: at least these.',
+  values: {
+    CONTAINS: 'At least the expected records.',
+    EXACT: 'The expected records and no others, in any order.',
+  },
+  texts: { CONTAINS: 'At least these', EXACT: 'These and no others' },
+}
+
+const expected = z.array(z.string().trim().min(1, 'must not be blank').max(1000))
+
 const options = z
   .strictObject({
-    /** The name to query, or an address, which stands for its reverse name. */
-    name: hostText,
-    recordType: z.enum(queryTypes).default('A'),
-    /** Records as in a zone file, where MX may omit the preference; empty: any. */
-    expected: z.array(z.string().trim().min(1, 'must not be blank').max(1000)).max(20).default([]),
-    /** EXACT: the records must be the expected ones, in any order. CONTAINS: there may be others too. */
-    match: z.enum(['EXACT', 'CONTAINS']).default('EXACT'),
-    /** The address of a resolver, or its URL for TLS or HTTPS; absent: our own resolvers. */
-    resolver: resolver.optional(),
-    /** For the certificate of a resolver with a URL. */
-    certificateDays,
-    degradedAboveMs: z.int().min(1).max(30_000).optional(),
-    ...commonOptions,
+    name: described(hostText, {
+      label: 'Name',
+      description: 'The name to query, or an address for its reverse name.',
+      hint: 'Or an address, for PTR.',
+    }),
+    recordType: described(named(z.enum(queryTypes), recordTypeName).default('A'), {
+      label: 'Record type',
+      description: 'The record type to query.',
+    }),
+    /** MX may omit the preference. */
+    expected: described(expected.max(20).default([]), {
+      label: 'Expected records',
+      description: 'The expected records, as in a zone file. Default: any.',
+      hint: 'One per line. Empty: any.',
+    }),
+    match: described(named(z.enum(['EXACT', 'CONTAINS']), matchName).default('EXACT'), {
+      label: 'Compare',
+      description: 'How the records are compared.',
+    }),
+    resolver: described(resolver.optional(), {
+      label: 'Resolver',
+      description:
+        'ip, ip:port or [ip]:port; tls://host or tls://host:port for DNS over TLS, https://host/path for DNS over HTTPS. Default: our own resolvers.',
+      hint: 'An address, such as 192.0.2.53 or [2001:db8::53]:5353; tls://dns.example or https://dns.example/dns-query. Empty: our own resolvers.',
+      isRare: true,
+    }),
+    certificateDays: described(certificateDays, {
+      ...certificateDaysWords,
+      description: `For DNS over TLS and HTTPS. ${certificateDaysWords.description}`,
+      hint: `For tls:// and https://. ${certificateDaysWords.hint}`,
+    }),
+    ...responseOptions,
   })
   .superRefine((given, ctx) => {
     if (given.recordType !== 'PTR' && parseAddress(given.name) !== null) {
@@ -71,6 +120,7 @@ export type DnsOptions = z.output<typeof options>
 export const dns: Probe<typeof options> = {
   kind: 'DNS',
   options,
+  words: { name: 'DNS', about: 'Queries the records of a name.' },
   anywhere: false,
   minIntervalSeconds: 10,
   defaultIntervalSeconds: 60,

@@ -1,5 +1,6 @@
 import { parse } from 'tldts'
 import { z } from 'zod'
+import { described } from '../../core/described.ts'
 import { DAY } from '../../core/time.ts'
 import { trimmedText } from '../../core/validation.ts'
 import { hostProblem, readHost } from '../../network/outbound/host.ts'
@@ -8,47 +9,44 @@ import { specialUseOf } from '../../network/special-use-name.ts'
 import type { ProbeResult } from '../result/probe-result.ts'
 import { probeResult } from '../result/probe-result.ts'
 import { days } from './certificate-expiry.ts'
-import type { DescribedProbe } from './server-probe.ts'
+import type { Probe } from './probe.ts'
+
+/** A registrable domain, in ASCII. */
+const registrable = trimmedText(255).transform((text, ctx) => {
+  const host = readHost(text)
+  const domain = host?.kind === 'name' ? parse(host.name, { extractHostname: false }) : null
+  const problem = hostProblem(text)
+  const special = host?.kind === 'name' ? specialUseOf(host.name) : null
+  if (problem === null && special === null && domain?.isIcann && domain.domain !== null) return domain.domain
+  const reason = special === null ? '' : `; ${special.reason}`
+  const otherwise = `must be a domain that can be registered, such as example.com${reason}`
+  ctx.addIssue({ code: 'custom', message: problem ?? otherwise })
+  return z.NEVER
+})
 
 const options = z.strictObject({
-  /** A registrable domain, in ASCII. */
-  domain: trimmedText(255).transform((text, ctx) => {
-    const host = readHost(text)
-    const domain = host?.kind === 'name' ? parse(host.name, { extractHostname: false }) : null
-    const problem = hostProblem(text)
-    const special = host?.kind === 'name' ? specialUseOf(host.name) : null
-    if (problem === null && special === null && domain?.isIcann && domain.domain !== null) return domain.domain
-    const reason = special === null ? '' : `; ${special.reason}`
-    const otherwise = `must be a domain that can be registered, such as example.com${reason}`
-    ctx.addIssue({ code: 'custom', message: problem ?? otherwise })
-    return z.NEVER
+  domain: described(registrable, {
+    label: 'Domain',
+    description: 'The domain. For a subdomain, the monitor checks its registrable domain.',
+    hint: 'For example, example.com.',
   }),
-  /** The monitor is DEGRADED this many days before the registration expires. */
-  warnDays: z.int().min(0).max(365).default(30),
+  warnDays: described(z.int().min(0).max(365).default(30), {
+    label: 'Degraded before it expires',
+    description: 'The monitor is DEGRADED this many days before the registration expires.',
+    hint: 'Days.',
+  }),
 })
 
 /** The statuses of domains that are lost or removed from the DNS (RFC 8056 §2). */
 const lost = ['redemption period', 'pending delete', 'client hold', 'server hold']
 
 /** Queries the registry of a domain for the expiry of its registration (RDAP). */
-export const domain: DescribedProbe<typeof options> = {
+export const domain: Probe<typeof options> = {
   kind: 'DOMAIN',
   options,
   words: {
     name: 'Domain',
     about: 'Checks when the registration of a domain expires (RDAP).',
-    options: {
-      domain: {
-        label: 'Domain',
-        description: 'The domain. For a subdomain, the monitor checks its registrable domain.',
-        hint: 'For example, example.com.',
-      },
-      warnDays: {
-        label: 'Degraded before it expires',
-        description: 'The monitor is DEGRADED this many days before the registration expires.',
-        hint: 'Days.',
-      },
-    },
   },
   anywhere: true,
   minIntervalSeconds: 900,

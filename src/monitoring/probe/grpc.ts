@@ -1,23 +1,29 @@
 import { z } from 'zod'
+import { described } from '../../core/described.ts'
 import { varint } from '../../core/varint.ts'
 import { callHttp2, type Http2Answer } from '../../network/http2/call.ts'
 import type { Http2FailureReason } from '../../network/http2/http2-failure.ts'
 import { oneLine } from '../result/probe-result.ts'
 import { ConversationError } from './conversation.ts'
-import { clientProbe, serverOptions, serverWords, tlsOptions, tlsWords } from './server-probe.ts'
+import { clientProbe, serverOptions, tlsOptions } from './server-probe.ts'
 
 /** The maximum length of an answer, in bytes. A usual one has about ten. */
 const MAX_BODY_BYTES = 1024
 
+const service = z
+  .string()
+  .trim()
+  .max(200)
+  .regex(/^[\x21-\x7e]*$/, 'must have neither spaces nor letters beyond ASCII')
+
 const options = z.strictObject({
   ...serverOptions(50_051),
   ...tlsOptions,
-  service: z
-    .string()
-    .trim()
-    .max(200)
-    .regex(/^[\x21-\x7e]*$/, 'must have neither spaces nor letters beyond ASCII')
-    .default(''),
+  service: described(service.default(''), {
+    label: 'Service',
+    description: 'The name of the service to check, such as shop.v1.Cart. Default: the whole server.',
+    hint: 'For example, shop.v1.Cart. Empty: the whole server.',
+  }),
 })
 
 /** The states of a service by number (grpc.health.v1, `HealthCheckResponse.ServingStatus`). */
@@ -51,15 +57,6 @@ export const grpc = clientProbe({
   words: {
     name: 'gRPC',
     about: 'Checks the health of a gRPC server (grpc.health.v1).',
-    options: {
-      ...serverWords,
-      ...tlsWords,
-      service: {
-        label: 'Service',
-        description: 'The name of the service to check, such as shop.v1.Cart. Default: the whole server.',
-        hint: 'For example, shop.v1.Cart. Empty: the whole server.',
-      },
-    },
   },
   protocols: ['h2'],
   async talk({ socket, leftMs }, { host, port, tls, service }) {

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { described, named } from '../../core/described.ts'
 import type { Issue } from '../../core/errors.ts'
 import { trimmedText } from '../../core/validation.ts'
 import type { PrivateTargetRule } from '../../network/outbound/destination-policy.ts'
@@ -10,14 +11,22 @@ import type { ProbeResult } from '../result/probe-result.ts'
 import { probeResult } from '../result/probe-result.ts'
 import { expired } from './certificate-expiry.ts'
 
-/** The schema of a host name, or of an address in any notation. Normalizes it. */
-export const hostText = trimmedText(1024).transform((text, ctx) => {
-  const host = readHost(text)
+const host = trimmedText(1024).transform((text, ctx) => {
+  const read = readHost(text)
   const problem = hostProblem(text)
-  if (host !== null && problem === null) return host.kind === 'address' ? host.address : host.name
+  if (read !== null && problem === null) return read.kind === 'address' ? read.address : read.name
   ctx.addIssue({ code: 'custom', message: problem ?? 'must be a host name or an IP address' })
   return z.NEVER
 })
+
+/** The option with a host name, or an address in any notation. Normalizes it. */
+export const hostText = described(host, { label: 'Host', description: 'The host name or address.' })
+
+/** The IP version to connect with; absent: whichever works. */
+export const ipVersion = named(z.union([z.literal(4), z.literal(6)]), { name: 'Int' }).optional()
+
+/** The option with a port. */
+export const portNumber = described(z.int().min(1).max(65_535), { label: 'Port', description: 'The port.' })
 
 /**
  * Returns why a host is not allowed. Does not resolve its name; the probe checks resolved addresses.

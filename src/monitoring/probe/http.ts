@@ -26,6 +26,7 @@ const MAX_NOTE = 400
 export const http: Probe<typeof httpOptions> = {
   kind: 'HTTP',
   options: httpOptions,
+  words: { name: 'Website', about: 'Requests a URL and judges the response.' },
   anywhere: false,
   minIntervalSeconds: 10,
   defaultIntervalSeconds: 60,
@@ -36,13 +37,6 @@ export const http: Probe<typeof httpOptions> = {
     return { host: hostname, port: Number(port) || (protocol === 'https:' ? 443 : 80) }
   },
   relays: ({ proxy }) => (proxy ? [proxyAddress(proxy)] : []),
-  secrets: [
-    ['headers', '*', 'value'],
-    ['body'],
-    ['clientCertificate', 'key'],
-    ['oauth', 'clientSecret'],
-    ['proxy', 'password'],
-  ],
   refusals: httpRefusals,
   sentTexts: ({ body, keyword, json, expectedHeaders, clientCertificate, ...sent }) => sent,
   // Ignores the path, because redirects to other hosts do not send secrets. Includes the proxy, which can read http://

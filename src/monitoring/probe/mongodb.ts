@@ -1,11 +1,12 @@
 import { BSONError, deserialize, serialize } from 'bson'
 import { z } from 'zod'
+import { described } from '../../core/described.ts'
 import { isJsonObject } from '../../core/json-object.ts'
 import { trimmedText } from '../../core/validation.ts'
 import { oneLine } from '../result/probe-result.ts'
 import { type Conversation, ConversationError } from './conversation.ts'
 import { startScram } from './scram.ts'
-import { serverOptions, serverProbe, serverWords, tlsOptions, tlsWords } from './server-probe.ts'
+import { passwordText, serverOptions, serverProbe, tlsOptions } from './server-probe.ts'
 
 const name = z
   .string()
@@ -14,18 +15,36 @@ const name = z
   .max(100)
   .regex(/^\P{Cc}*$/u, 'must not have control characters')
 
+const command = trimmedText(2000).refine(
+  (text) => commandOf(text) !== null,
+  'must be a JSON object, such as {"ping": 1}, of at most 20 levels',
+)
+
 const options = z
   .strictObject({
     ...serverOptions(27_017),
     ...tlsOptions,
-    user: name.optional(),
-    /** A secret. */
-    password: z.string().max(200).optional(),
-    authDatabase: name.default('admin'),
-    database: name.default('admin'),
-    command: trimmedText(2000)
-      .refine((text) => commandOf(text) !== null, 'must be a JSON object, such as {"ping": 1}, of at most 20 levels')
-      .optional(),
+    user: described(name.optional(), {
+      label: 'User',
+      description: 'The user to sign in as, with a password. Default: does not sign in.',
+    }),
+    password: passwordText(200, 'The password to sign in with (SCRAM-SHA-256).'),
+    authDatabase: described(name.default('admin'), {
+      label: 'Database of the user',
+      description: 'The database that defines the user.',
+      isRare: true,
+    }),
+    database: described(name.default('admin'), {
+      label: 'Database',
+      description: 'The database in which the command runs.',
+      isRare: true,
+    }),
+    command: described(command.optional(), {
+      label: 'Command',
+      description: 'The command that must succeed, as JSON. Its result is ignored. Default: {"ping": 1}.',
+      hint: 'JSON such as {"count": "orders"}. It must succeed; its result is ignored. Empty: ping.',
+      isRare: true,
+    }),
   })
   .superRefine(({ user, password }, issues) => {
     if ((user === undefined) === (password === undefined)) return
@@ -43,22 +62,7 @@ export const mongodb = serverProbe({
   words: {
     name: 'MongoDB',
     about: 'Sends hello and ping to a MongoDB server. With a user, signs in. With a command, runs it instead of ping.',
-    options: {
-      ...serverWords,
-      ...tlsWords,
-      user: { label: 'User', description: 'The user to sign in as, with a password. Default: does not sign in.' },
-      password: { label: 'Password', description: 'The password to sign in with (SCRAM-SHA-256).' },
-      authDatabase: { label: 'Database of the user', description: 'The database that defines the user.', isRare: true },
-      database: { label: 'Database', description: 'The database in which the command runs.', isRare: true },
-      command: {
-        label: 'Command',
-        description: 'The command that must succeed, as JSON. Its result is ignored. Default: {"ping": 1}.',
-        hint: 'JSON such as {"count": "orders"}. It must succeed; its result is ignored. Empty: ping.',
-        isRare: true,
-      },
-    },
   },
-  secrets: [['password']],
   // Texts in the command are sent without its escapes.
   sentTexts: ({ command, ...sent }) => ({ ...sent, command: command && commandOf(command) }),
   async talk(server, { user, password, authDatabase, database, command: given }) {

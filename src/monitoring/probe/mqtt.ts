@@ -1,20 +1,32 @@
 import { z } from 'zod'
+import { described } from '../../core/described.ts'
 import { cappedText } from '../../core/validation.ts'
 import { varint } from '../../core/varint.ts'
 import { type Conversation, ConversationError } from './conversation.ts'
-import { serverOptions, serverProbe, serverWords, tlsOptions, tlsWords } from './server-probe.ts'
+import { passwordText, serverOptions, serverProbe, tlsOptions } from './server-probe.ts'
+
+/** A topic filter, in which + matches one level and # all further levels (MQTT 3.1.1 §4.7). */
+const topicFilter = cappedText(200).refine(
+  isTopicFilter,
+  'must be a topic: + and # stand for whole levels, and # must be the last',
+)
 
 const options = z.strictObject({
   ...serverOptions(1883),
   ...tlsOptions,
-  username: z.string().max(200).optional(),
-  /** A secret. */
-  password: z.string().max(1000).optional(),
-  /** A topic filter, in which + matches one level and # all further levels (MQTT 3.1.1 §4.7). */
-  topic: cappedText(200)
-    .refine(isTopicFilter, 'must be a topic: + and # stand for whole levels, and # must be the last')
-    .optional(),
-  expect: z.string().min(1, 'must not be empty').max(1000).optional(),
+  username: described(z.string().max(200).optional(), { label: 'User', description: 'The user to sign in as.' }),
+  password: passwordText(1000),
+  topic: described(topicFilter.optional(), {
+    label: 'Topic',
+    description:
+      'The topic on which a message must arrive before the timeout. + matches one level, # all further levels. Default: none.',
+    hint: 'A message must arrive before the timeout. A retained message arrives immediately. Empty: none.',
+  }),
+  expect: described(z.string().min(1, 'must not be empty').max(1000).optional(), {
+    label: 'Expect',
+    description: 'A text that a message on the topic must contain. Default: any message.',
+    hint: 'A text that a message must contain. Empty: any message.',
+  }),
 })
 
 function isTopicFilter(topic: string): boolean {
@@ -53,25 +65,7 @@ export const mqtt = serverProbe({
   words: {
     name: 'MQTT',
     about: 'Connects to an MQTT broker as a client, and can wait for a message.',
-    options: {
-      ...serverWords,
-      ...tlsWords,
-      username: { label: 'User', description: 'The user to sign in as.' },
-      password: { label: 'Password', description: 'The password to sign in with.' },
-      topic: {
-        label: 'Topic',
-        description:
-          'The topic on which a message must arrive before the timeout. + matches one level, # all further levels. Default: none.',
-        hint: 'A message must arrive before the timeout. A retained message arrives immediately. Empty: none.',
-      },
-      expect: {
-        label: 'Expect',
-        description: 'A text that a message on the topic must contain. Default: any message.',
-        hint: 'A text that a message must contain. Empty: any message.',
-      },
-    },
   },
-  secrets: [['password']],
   sentTexts: ({ expect, ...sent }) => sent,
   async talk(server, { username, password, topic, expect = '' }) {
     server.send(connectPacket(username, password))

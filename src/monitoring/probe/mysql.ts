@@ -1,8 +1,9 @@
 import { constants, createHash, publicEncrypt } from 'node:crypto'
 import { z } from 'zod'
+import { described } from '../../core/described.ts'
 import { oneLine } from '../result/probe-result.ts'
 import { type Conversation, ConversationError } from './conversation.ts'
-import { serverOptions, serverProbe, serverWords, tlsOptions, tlsWords } from './server-probe.ts'
+import { passwordText, serverOptions, serverProbe, tlsOptions } from './server-probe.ts'
 
 /** The maximum size of a packet, in bytes. */
 const MAX_PACKET = 16_000
@@ -26,16 +27,28 @@ const user = z
 
 const text = (length: number) => z.string().trim().min(1, 'must not be empty').max(length)
 
+const database = text(64).regex(/^\P{Cc}+$/u, 'must not have control characters')
+
 const options = z.strictObject({
   ...serverOptions(3306),
   ...tlsOptions,
-  user: user.default('allclear'),
-  /** A secret. */
-  password: z.string().max(200).optional(),
-  database: text(64)
-    .regex(/^\P{Cc}+$/u, 'must not have control characters')
-    .optional(),
-  query: text(2000).optional(),
+  user: described(user.default('allclear'), {
+    label: 'User',
+    description: 'The user, which need not exist unless a password, database or query is given.',
+    hint: 'Need not exist without a password, database or query.',
+  }),
+  password: passwordText(200, 'The password to sign in with. Default: does not sign in.'),
+  database: described(database.optional(), {
+    label: 'Database',
+    description: 'The database to use. Default: none.',
+    isRare: true,
+  }),
+  query: described(text(2000).optional(), {
+    label: 'Query',
+    description: 'The query that must succeed. Its result is ignored. Default: none.',
+    hint: 'It must succeed; its result is ignored. Empty: none.',
+    isRare: true,
+  }),
 })
 
 type Options = z.output<typeof options>
@@ -51,28 +64,7 @@ export const mysql = serverProbe({
   words: {
     name: 'MySQL, MariaDB',
     about: 'Connects to a MySQL or MariaDB server. With a password or query, signs in and runs the query.',
-    options: {
-      ...serverWords,
-      ...tlsWords,
-      user: {
-        label: 'User',
-        description: 'The user, which need not exist unless a password, database or query is given.',
-        hint: 'Need not exist without a password, database or query.',
-      },
-      password: {
-        label: 'Password',
-        description: 'The password to sign in with. Default: does not sign in.',
-      },
-      database: { label: 'Database', description: 'The database to use. Default: none.', isRare: true },
-      query: {
-        label: 'Query',
-        description: 'The query that must succeed. Its result is ignored. Default: none.',
-        hint: 'It must succeed; its result is ignored. Empty: none.',
-        isRare: true,
-      },
-    },
   },
-  secrets: [['password']],
   sentTexts: ({ query, ...sent }) => sent,
   async beforeTls(server) {
     const greeting = readGreeting(await packet(server))

@@ -1,26 +1,37 @@
 import { execFile } from 'node:child_process'
 import { z } from 'zod'
+import { described } from '../../core/described.ts'
 import { SECOND } from '../../core/time.ts'
 import type { DestinationLimiter } from '../../network/destination-limiter.ts'
 import { createDestinationLimiter } from '../../network/destination-limiter.ts'
 import type { ProbeResult } from '../result/probe-result.ts'
 import { probeResult } from '../result/probe-result.ts'
-import { commonOptions } from './common.ts'
-import { hostText, unreachableResult } from './host.ts'
+import { responseOptions } from './common.ts'
+import { hostText, ipVersion, unreachableResult } from './host.ts'
 import type { Probe, ProbeRun } from './probe.ts'
 
 const options = z.strictObject({
   host: hostText,
-  /** The number of packets, sent 200 ms apart. */
-  count: z.int().min(1).max(5).default(3),
-  /**
-   * The bytes of data per packet: at least enough for a timestamp, at most as many as fit a jumbo frame of 9,000 bytes.
-   */
-  packetSize: z.int().min(16).max(8972).default(56),
-  /** The IP version; absent: whichever has a route. */
-  ipVersion: z.union([z.literal(4), z.literal(6)]).optional(),
-  degradedAboveMs: z.int().min(1).max(30_000).optional(),
-  ...commonOptions,
+  /** Packets are sent 200 ms apart. */
+  count: described(z.int().min(1).max(5).default(3), {
+    label: 'Packets',
+    description: 'The number of packets to send, 1 to 5.',
+    isRare: true,
+  }),
+  /** At least enough for a timestamp, at most as many as fit a jumbo frame of 9,000 bytes. */
+  packetSize: described(z.int().min(16).max(8972).default(56), {
+    label: 'Packet size',
+    description: 'The bytes of data per packet, 16 to 8972.',
+    hint: 'Bytes of data. Most networks fragment IPv4 packets with more than 1472.',
+    isRare: true,
+  }),
+  ipVersion: described(ipVersion, {
+    label: 'IP version',
+    description: 'The IP version, 4 or 6. Default: whichever has a route.',
+    none: 'Whichever has a route',
+    isRare: true,
+  }),
+  ...responseOptions,
 })
 
 export type PingOptions = z.output<typeof options>
@@ -40,6 +51,7 @@ export function pingBy(program: string, atOnce = MAX_RUNNING): Probe<typeof opti
   return {
     kind: 'PING',
     options,
+    words: { name: 'Ping', about: 'Sends packets to a host.' },
     anywhere: false,
     minIntervalSeconds: 10,
     defaultIntervalSeconds: 60,

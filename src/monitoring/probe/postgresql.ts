@@ -1,43 +1,32 @@
 import { z } from 'zod'
+import { described } from '../../core/described.ts'
 import { ConversationError } from './conversation.ts'
-import { clientProbe, limitReceived, serverOptions, serverWords, tlsOptions, tlsWords } from './server-probe.ts'
+import { clientProbe, limitReceived, passwordText, serverOptions, tlsOptions } from './server-probe.ts'
 
 const name = z.string().trim().min(1, 'must not be empty').max(100)
 
 const options = z.strictObject({
   ...serverOptions(5432),
   ...tlsOptions,
-  user: name.default('postgres'),
-  /** A secret. */
-  password: z.string().max(1000).optional(),
-  database: name.default('postgres'),
-  query: z.string().trim().min(1, 'must not be empty').max(2000).default('SELECT 1'),
+  user: described(name.default('postgres'), { label: 'User', description: 'The user to sign in as.' }),
+  password: passwordText(1000),
+  database: described(name.default('postgres'), { label: 'Database', description: 'The database to connect to.' }),
+  query: described(z.string().trim().min(1, 'must not be empty').max(2000).default('SELECT 1'), {
+    label: 'Query',
+    description: 'The query that must succeed. Its result is ignored.',
+    hint: 'It must succeed; its result is ignored.',
+    isRare: true,
+  }),
 })
-
-const words = {
-  name: 'PostgreSQL',
-  about: 'Signs in to a PostgreSQL server and runs a query.',
-  options: {
-    ...serverWords,
-    ...tlsWords,
-    user: { label: 'User', description: 'The user to sign in as.' },
-    password: { label: 'Password', description: 'The password to sign in with.' },
-    database: { label: 'Database', description: 'The database to connect to.' },
-    query: {
-      label: 'Query',
-      description: 'The query that must succeed. Its result is ignored.',
-      hint: 'It must succeed; its result is ignored.',
-      isRare: true,
-    },
-  },
-} as const
 
 /** Asks for TLS: the length of the message and the code of SSLRequest (PostgreSQL's protocol 3.0, "Message Formats"). */
 const SSL_REQUEST = Buffer.from([0, 0, 0, 8, 0x04, 0xd2, 0x16, 0x2f])
 
 /** Signs in and runs a query with the client library, over a connection of the outbound client. */
 export const postgresql = clientProbe({
-  ...{ kind: 'POSTGRESQL', options, words, secrets: [['password']] },
+  kind: 'POSTGRESQL',
+  options,
+  words: { name: 'PostgreSQL', about: 'Signs in to a PostgreSQL server and runs a query.' },
   sentTexts: ({ query, ...sent }) => sent,
   async beforeTls(server) {
     server.send(SSL_REQUEST)

@@ -54,10 +54,20 @@ export interface Target {
   readonly port: number | null
 }
 
+/** What people read about a kind. */
+export interface KindWords {
+  readonly name: string
+  readonly about: string
+}
+
 /** The rules of a kind of monitor. */
 export interface KindRules<O extends z.ZodType = z.ZodType> {
   readonly kind: MonitorKind
-  /** Validates and normalizes options. Its output is valid input. */
+  readonly words: KindWords
+  /**
+   * Validates and normalizes options. Its output is valid input. The API, the console and the schema of a file are
+   * generated from it, in its order: each option is `described`.
+   */
   readonly options: O
   /** Whether the result is the same in every region, so that one worker of any region is enough. */
   readonly anywhere: boolean
@@ -82,11 +92,6 @@ export interface KindRules<O extends z.ZodType = z.ZodType> {
   sentTexts?(options: z.output<O>): unknown
   /** Returns why the target is not allowed, without resolving names. Absent: only private targets are not allowed. */
   refusals?(options: z.output<O>, rule: PrivateTargetRule): Issue[]
-  /**
-   * The paths of options that are sealed and never shown. `*` stands for the items of a list, which are matched by
-   * name.
-   */
-  readonly secrets?: readonly (readonly string[])[]
   /** Returns the recipient of the secrets. Secrets are kept only while it stays the same. */
   recipient?(options: z.output<O>): string
 }

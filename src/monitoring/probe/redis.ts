@@ -1,22 +1,31 @@
 import { z } from 'zod'
+import { described } from '../../core/described.ts'
 import { trimmedText } from '../../core/validation.ts'
 import { oneLine } from '../result/probe-result.ts'
 import { type Conversation, ConversationError } from './conversation.ts'
-import { serverOptions, serverProbe, serverWords, tlsOptions, tlsWords } from './server-probe.ts'
+import { passwordText, serverOptions, serverProbe, tlsOptions } from './server-probe.ts'
+
+const command = trimmedText(500).refine(
+  (text) => wordsOf(text) !== null,
+  'must be words separated by spaces, with quotes around words that contain spaces',
+)
 
 const options = z.strictObject({
   ...serverOptions(6379),
   ...tlsOptions,
-  username: z.string().max(200).optional(),
-  /** A secret. */
-  password: z.string().max(1000).optional(),
+  username: described(z.string().max(200).optional(), {
+    label: 'User',
+    description: 'The user to sign in as. Default: the server’s own.',
+    isRare: true,
+  }),
+  password: passwordText(1000),
   /** The words of the command, separated by spaces. A word in quotes may contain spaces. */
-  command: trimmedText(500)
-    .refine(
-      (text) => wordsOf(text) !== null,
-      'must be words separated by spaces, with quotes around words that contain spaces',
-    )
-    .optional(),
+  command: described(command.optional(), {
+    label: 'Command',
+    description: 'The command that must succeed, such as LLEN "my queue". Its reply is ignored. Default: PING.',
+    hint: 'It must succeed; its reply is ignored. For example, LLEN "my queue". Empty: PING.',
+    isRare: true,
+  }),
 })
 
 /** Signs in if there is a password, and sends a command. The default PING fails while a server is still loading. */
@@ -26,25 +35,12 @@ export const redis = serverProbe({
   words: {
     name: 'Redis',
     about: 'Sends PING or another command to a Redis or Valkey server.',
-    options: {
-      ...serverWords,
-      ...tlsWords,
-      username: { label: 'User', description: 'The user to sign in as. Default: the server’s own.', isRare: true },
-      password: { label: 'Password', description: 'The password to sign in with.' },
-      command: {
-        label: 'Command',
-        description: 'The command that must succeed, such as LLEN "my queue". Its reply is ignored. Default: PING.',
-        hint: 'It must succeed; its reply is ignored. For example, LLEN "my queue". Empty: PING.',
-        isRare: true,
-      },
-    },
   },
-  secrets: [['password']],
   async talk(server, { username, password, command: given }) {
     if (password !== undefined) {
-      await command(server, ['AUTH', ...(username === undefined ? [] : [username]), password])
+      await send(server, ['AUTH', ...(username === undefined ? [] : [username]), password])
     }
-    return command(server, (given && wordsOf(given)) || ['PING'])
+    return send(server, (given && wordsOf(given)) || ['PING'])
   },
 })
 
@@ -58,7 +54,7 @@ function wordsOf(text: string): string[] | null {
  * Sends a command (RESP 2). Returns a summary of the first line of the reply.
  * @throws ConversationError for an error.
  */
-async function command(server: Conversation, words: readonly string[]): Promise<string> {
+async function send(server: Conversation, words: readonly string[]): Promise<string> {
   server.send([`*${words.length}`, ...words.flatMap((word) => [`$${Buffer.byteLength(word)}`, word]), ''].join('\r\n'))
   const line = (await server.until('\r\n')).trimEnd()
   if (line.startsWith('+')) return line.slice(1)

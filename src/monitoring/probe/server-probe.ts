@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net'
 import { z } from 'zod'
+import { described } from '../../core/described.ts'
 import { MINUTE, SECOND } from '../../core/time.ts'
 import type { MonitorKind } from '../../generated/prisma/enums.ts'
 import { hundredths } from '../../network/outbound/failure.ts'
@@ -7,82 +8,28 @@ import type { Connection } from '../../network/outbound/outbound.ts'
 import type { PortUse } from '../../network/outbound/port-policy.ts'
 import type { ProbeDetail, ProbeResult } from '../result/probe-result.ts'
 import { oneLine, probeResult } from '../result/probe-result.ts'
-import { certificateDays, certificateDaysWords, expirySoon } from './certificate-expiry.ts'
-import { commonOptions } from './common.ts'
+import { certificateDays, expirySoon, verifyCertificate } from './certificate-expiry.ts'
+import { responseOptions } from './common.ts'
 import { type Conversation, ConversationError, converse } from './conversation.ts'
-import { hostText, unreachableResult } from './host.ts'
-import type { Probe, ProbeRun } from './probe.ts'
-
-/** The label and description of an option. */
-export interface OptionWords {
-  readonly label: string
-  readonly description: string
-  /** An explanation below the label in the console; absent: there is none. */
-  readonly hint?: string
-  /** Whether the console shows it under "More options". */
-  readonly isRare?: boolean
-}
-
-/** The name, description and options of a kind. Its GraphQL types and console form are generated from them. */
-interface KindWords<Name extends string = string> {
-  readonly name: string
-  readonly about: string
-  readonly options: Readonly<Record<Name, OptionWords>>
-}
-
-/** A kind with described options. */
-export interface DescribedProbe<O extends z.ZodType = z.ZodType> extends Probe<O> {
-  readonly words: KindWords
-}
+import { hostText, portNumber, unreachableResult } from './host.ts'
+import type { KindWords, Probe, ProbeRun } from './probe.ts'
 
 /** Returns the options of a kind that connects to a port. @param port the default port. */
-export const serverOptions = (port: number) => ({
-  host: hostText,
-  port: z.int().min(1).max(65_535).default(port),
-  degradedAboveMs: z.int().min(1).max(30_000).optional(),
-  ...commonOptions,
-})
-
-/** The descriptions of `serverOptions`. */
-export const serverWords = {
-  host: { label: 'Host', description: 'The host name or address.' },
-  port: { label: 'Port', description: 'The port.' },
-  degradedAboveMs: {
-    label: 'Degraded above',
-    description: 'A slower answer, in milliseconds, makes the monitor DEGRADED.',
-    hint: 'Milliseconds. A slower answer makes it degraded. Empty: no limit.',
-    isRare: true,
-  },
-  downAboveMs: {
-    label: 'Down above',
-    description: 'A slower answer, in milliseconds, makes the monitor DOWN.',
-    hint: 'Milliseconds. A slower answer makes it down. Empty: no limit.',
-    isRare: true,
-  },
-  inverted: {
-    label: 'Up when the probe fails',
-    description: 'Whether the monitor is UP when the probe fails, and DOWN when it succeeds.',
-    isRare: true,
-  },
-} as const
+export const serverOptions = (port: number) => ({ host: hostText, port: portNumber.default(port), ...responseOptions })
 
 /** The options for TLS. */
 export const tlsOptions = {
-  tls: z.boolean().default(false),
-  verifyCertificate: z.boolean().default(true),
+  tls: described(z.boolean().default(false), { label: 'Use TLS', description: 'Whether to use TLS.' }),
+  verifyCertificate,
   certificateDays,
 }
 
-/** The descriptions of `tlsOptions`. */
-export const tlsWords = {
-  tls: { label: 'Use TLS', description: 'Whether to use TLS.' },
-  verifyCertificate: {
-    label: 'The certificate must be valid',
-    description: 'Whether the certificate must be trusted, if TLS is used.',
-    isRare: true,
-  },
-  certificateDays: certificateDaysWords,
-} as const
+/** The option with a password of at most `max` characters, which is kept for the same server. */
+export const passwordText = (max: number, description = 'The password to sign in with.') =>
+  described(z.string().max(max).optional(), { label: 'Password', description, secret: RECIPIENT })
+
+/** What secrets are kept for. */
+export const RECIPIENT = 'the host, port or TLS'
 
 interface ServerOptions {
   readonly host: string
@@ -97,16 +44,15 @@ interface ServerOptions {
 interface ServerKind<O extends z.ZodType<ServerOptions>> {
   readonly kind: MonitorKind
   readonly options: O
-  readonly words: KindWords<Extract<keyof z.output<O>, string>>
-  readonly secrets?: readonly (readonly string[])[]
+  readonly words: KindWords
   portUse?(options: z.output<O>): PortUse
   sentTexts?(options: z.output<O>): unknown
 }
 
 function describedServer<O extends z.ZodType<ServerOptions>>(rules: ServerKind<O>) {
-  const { kind, options, words, secrets = [], portUse, sentTexts } = rules
+  const { kind, options, words, portUse, sentTexts } = rules
   return {
-    ...{ kind, options, words, secrets },
+    ...{ kind, options, words },
     ...(portUse && { portUse }),
     ...(sentTexts && { sentTexts }),
     anywhere: false,
@@ -116,7 +62,7 @@ function describedServer<O extends z.ZodType<ServerOptions>>(rules: ServerKind<O
     subject: 'host',
     target: ({ host, port }: z.output<O>) => ({ host, port }),
     recipient: ({ host, port, tls }: z.output<O>) => `${kind} ${tls ? 'tls' : 'tcp'} ${host} ${port}`,
-  } satisfies Omit<DescribedProbe<O>, 'run'>
+  } satisfies Omit<Probe<O>, 'run'>
 }
 
 /** The definition of a kind that has a conversation over a connection. Both functions throw `ConversationError`. */
@@ -131,9 +77,7 @@ interface TalkingKind<O extends z.ZodType<ServerOptions>, P> extends ServerKind<
 }
 
 /** Creates a kind that connects to a port and has a conversation. */
-export function serverProbe<O extends z.ZodType<ServerOptions>, P = never>(
-  rules: TalkingKind<O, P>,
-): DescribedProbe<O> {
+export function serverProbe<O extends z.ZodType<ServerOptions>, P = never>(rules: TalkingKind<O, P>): Probe<O> {
   const { talk } = rules
   return {
     ...describedServer(rules),
@@ -194,7 +138,7 @@ export function clientProbe<O extends z.ZodType<ServerOptions>>(
      */
     talk(client: ClientConnection, options: z.output<O>): Promise<string>
   },
-): DescribedProbe<O> {
+): Probe<O> {
   const { protocols, beforeTls, talk } = rules
   const before = beforeTls && ((socket: Socket) => beforeTlsOn(socket, beforeTls))
   return {

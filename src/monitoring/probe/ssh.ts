@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { oneLine } from '../result/probe-result.ts'
 import { ConversationError } from './conversation.ts'
-import { serverOptions, serverProbe, serverWords } from './server-probe.ts'
+import { serverOptions, serverProbe } from './server-probe.ts'
 
 /** The maximum number of lines before the identification (RFC 4253 §4.2). */
 const MAX_LINES = 20
@@ -11,7 +11,7 @@ export const ssh = serverProbe({
   kind: 'SSH',
   options: z.strictObject(serverOptions(22)),
   portUse: () => 'connection',
-  words: { name: 'SSH', about: 'Waits for the identification of an SSH server.', options: serverWords },
+  words: { name: 'SSH', about: 'Waits for the identification of an SSH server.' },
   async talk(server) {
     for (let line = 0; line < MAX_LINES; line++) {
       const text = (await server.until('\n')).trimEnd()

@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net'
 import { z } from 'zod'
+import { described, named } from '../../core/described.ts'
 import { ownValue } from '../../core/own-value.ts'
 import { SECOND } from '../../core/time.ts'
 import { hundredths } from '../../network/outbound/failure.ts'
@@ -7,10 +8,11 @@ import type { Connection } from '../../network/outbound/outbound.ts'
 import type { PortUse } from '../../network/outbound/port-policy.ts'
 import type { ProbeDetail, ProbeResult } from '../result/probe-result.ts'
 import { oneLine, probeResult } from '../result/probe-result.ts'
-import { certificateDays, expirySoon } from './certificate-expiry.ts'
-import { commonOptions } from './common.ts'
-import { hostText, unreachableResult } from './host.ts'
+import { certificateDays, expirySoon, verifyCertificate } from './certificate-expiry.ts'
+import { responseOptions } from './common.ts'
+import { hostText, portNumber, unreachableResult } from './host.ts'
 import type { Probe, ProbeRun } from './probe.ts'
+import { tlsOptions } from './server-probe.ts'
 import { startTls, startTlsProtocols } from './start-tls.ts'
 
 /** The port on which mail servers accept mail from anyone. */
@@ -18,22 +20,44 @@ const MAIL_PORT = 25
 /** The number of received bytes to search. */
 const MAX_BYTES = 16 * 1024
 
+const startTlsName = {
+  name: 'StartTls',
+  about: 'A protocol that upgrades a connection to TLS.',
+  values: {
+    IMAP: 'IMAP, with STARTTLS.',
+    LDAP: 'LDAP, with an extended request.',
+    POP3: 'POP3, with STLS.',
+    SMTP: 'SMTP, with STARTTLS.',
+  },
+  texts: Object.fromEntries(startTlsProtocols.map((each) => [each, `By ${each}`])),
+}
+
 const options = z
   .strictObject({
     host: hostText,
-    port: z.int().min(1).max(65_535),
-    tls: z.boolean().default(false),
-    /** The protocol with which to upgrade to TLS after connecting. */
-    startTls: z.enum(startTlsProtocols).optional(),
+    port: portNumber,
+    tls: tlsOptions.tls,
+    startTls: described(named(z.enum(startTlsProtocols), startTlsName).optional(), {
+      label: 'Upgrade to TLS',
+      description: 'The protocol that upgrades the connection to TLS, instead of `tls`. Default: none.',
+      none: 'No',
+      isRare: true,
+    }),
+    expect: described(z.string().min(1, 'must not be empty').max(1000).optional(), {
+      label: 'Expected text',
+      description: String.raw`A text that the first 16 KiB received must contain, with the escapes \r, \n, \t, \0 and \\. Default: none.`,
+      hint: String.raw`In the first 16 KiB received. \r, \n, \t, \0 and \\ are escapes.`,
+    }),
+    send: described(z.string().max(1000).optional(), {
+      label: 'Text to send first',
+      description: String.raw`A text to send after connecting, with the escapes \r, \n, \t, \0 and \\.`,
+      hint: 'With the same escapes.',
+      secret: 'host, port or tls',
+      isRare: true,
+    }),
+    verifyCertificate,
     certificateDays,
-    /** Whether the certificate must be trusted. */
-    verifyCertificate: z.boolean().default(true),
-    /** A secret: the text to send after connecting, with the escapes `\r`, `\n`, `\t`, `\0` and `\\`. */
-    send: z.string().max(1000).optional(),
-    /** The text that the first 16 KiB received must contain, with the same escapes. */
-    expect: z.string().min(1, 'must not be empty').max(1000).optional(),
-    degradedAboveMs: z.int().min(1).max(30_000).optional(),
-    ...commonOptions,
+    ...responseOptions,
   })
   .superRefine(({ port, send, tls, startTls: protocol }, ctx) => {
     if (tls && protocol !== undefined)
@@ -54,13 +78,13 @@ const portUse = ({ send }: Pick<TcpOptions, 'send'>): PortUse => (send === undef
 export const tcp: Probe<typeof options> = {
   kind: 'TCP',
   options,
+  words: { name: 'TCP port', about: 'Connects to a port, optionally with TLS, and waits for a text.' },
   anywhere: false,
   minIntervalSeconds: 10,
   defaultIntervalSeconds: 60,
   smallest: { host: 'example.com', port: 443 },
   subject: 'host',
   target: ({ host, port }) => ({ host, port }),
-  secrets: [['send']],
   portUse,
   sentTexts: ({ send, expect, ...sent }) => sent,
   recipient: ({ host, port, tls, startTls: protocol }) => `${protocol ?? (tls ? 'tls' : 'tcp')}://${host} ${port}`,

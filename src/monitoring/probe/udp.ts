@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { described } from '../../core/described.ts'
 import { ownValue } from '../../core/own-value.ts'
 import { SECOND } from '../../core/time.ts'
 import { cappedText } from '../../core/validation.ts'
@@ -6,56 +7,47 @@ import { dialFailure } from '../../network/outbound/dial.ts'
 import { exchangeUdp, type UdpOutcome } from '../../network/outbound/udp.ts'
 import type { ProbeResult } from '../result/probe-result.ts'
 import { probeResult } from '../result/probe-result.ts'
-import { hostText, unreachableResult } from './host.ts'
-import type { ProbeRun } from './probe.ts'
-import { type DescribedProbe, serverOptions, serverWords } from './server-probe.ts'
+import { responseOptions } from './common.ts'
+import { hostText, portNumber, unreachableResult } from './host.ts'
+import type { Probe, ProbeRun } from './probe.ts'
+import { RECIPIENT } from './server-probe.ts'
 
 /** The maximum number of bytes to send: enough for a request, but too few for abuse. */
 const MAX_SENT_BYTES = 512
 
-const { port: _, host: __, ...common } = serverOptions(1)
+const datagram = cappedText(4 * MAX_SENT_BYTES).refine(
+  (text) => bytesOf(text).length <= MAX_SENT_BYTES,
+  `must have at most ${MAX_SENT_BYTES} bytes`,
+)
 
 const options = z.strictObject({
   host: hostText,
-  port: z
-    .int()
-    .min(1)
-    .max(65_535)
-    .refine((port) => port !== 25, 'must not be 25, which is for mail'),
-  /** A secret. */
-  send: cappedText(4 * MAX_SENT_BYTES).refine(
-    (text) => bytesOf(text).length <= MAX_SENT_BYTES,
-    `must have at most ${MAX_SENT_BYTES} bytes`,
-  ),
-  expect: z.string().min(1, 'must not be empty').max(1000).optional(),
-  ...common,
+  port: portNumber.refine((port) => port !== 25, 'must not be 25, which is for mail'),
+  send: described(datagram, {
+    label: 'Send',
+    description:
+      'The data to send, at most 512 bytes. Supports the escapes \\xff (a byte in hexadecimal), \\r, \\n, \\t, \\0 and \\\\.',
+    hint: 'At most 512 bytes. Supports the escapes \\xff (a byte in hexadecimal), \\r, \\n, \\t, \\0 and \\\\.',
+    secret: RECIPIENT,
+  }),
+  expect: described(z.string().min(1, 'must not be empty').max(1000).optional(), {
+    label: 'Expect',
+    description: 'A text that an answer must contain, with the same escapes. Default: any answer.',
+    hint: 'A text that an answer must contain, with the same escapes. Empty: any answer.',
+  }),
+  ...responseOptions,
 })
 
 type Options = z.output<typeof options>
 
 /** Sends a datagram and waits for an answer. */
-export const udp: DescribedProbe<typeof options> = {
+export const udp: Probe<typeof options> = {
   kind: 'UDP',
   options,
   words: {
     name: 'UDP',
     about: 'Sends a datagram and waits for an answer.',
-    options: {
-      ...serverWords,
-      send: {
-        label: 'Send',
-        description:
-          'The data to send, at most 512 bytes. Supports the escapes \\xff (a byte in hexadecimal), \\r, \\n, \\t, \\0 and \\\\.',
-        hint: 'At most 512 bytes. Supports the escapes \\xff (a byte in hexadecimal), \\r, \\n, \\t, \\0 and \\\\.',
-      },
-      expect: {
-        label: 'Expect',
-        description: 'A text that an answer must contain, with the same escapes. Default: any answer.',
-        hint: 'A text that an answer must contain, with the same escapes. Empty: any answer.',
-      },
-    },
   },
-  secrets: [['send']],
   portUse: () => 'text',
   sentTexts: ({ send, expect, ...sent }) => sent,
   anywhere: false,

@@ -1,5 +1,6 @@
 import type { WebSocket } from 'ws'
 import { z } from 'zod'
+import { described } from '../../core/described.ts'
 import { NOT_HTTP } from '../../network/outbound/response-head.ts'
 import { TolerantConnection } from '../../network/outbound/tolerant-connection.ts'
 import { ConversationError } from './conversation.ts'
@@ -7,31 +8,44 @@ import {
   type ClientConnection,
   clientProbe,
   limitReceived,
+  RECIPIENT,
   serverOptions,
-  serverWords,
   tlsOptions,
-  tlsWords,
 } from './server-probe.ts'
 
 /** The maximum length of a message, in bytes. */
 const MAX_MESSAGE = 64 * 1024
 
+const path = z
+  .string()
+  .max(2000)
+  .regex(/^\/[\x21\x22\x24-\x7e]*$/, 'must begin with / and have neither spaces, # nor letters beyond ASCII')
+
+const subprotocol = z.string().regex(/^[\w!#$%&'*+.^`|~-]{1,100}$/, 'must be the name of a subprotocol')
+
 const options = z.strictObject({
   ...serverOptions(443),
   ...tlsOptions,
-  tls: z.boolean().default(true),
-  path: z
-    .string()
-    .max(2000)
-    .regex(/^\/[\x21\x22\x24-\x7e]*$/, 'must begin with / and have neither spaces, # nor letters beyond ASCII')
-    .default('/'),
-  subprotocol: z
-    .string()
-    .regex(/^[\w!#$%&'*+.^`|~-]{1,100}$/, 'must be the name of a subprotocol')
-    .optional(),
-  /** A secret. */
-  send: z.string().min(1, 'must not be empty').max(4000).optional(),
-  expect: z.string().min(1, 'must not be empty').max(1000).optional(),
+  tls: tlsOptions.tls.default(true),
+  path: described(path.default('/'), { label: 'Path', description: 'The path of the URL.' }),
+  subprotocol: described(subprotocol.optional(), {
+    label: 'Subprotocol',
+    description: 'The subprotocol to request, which the server must accept. Default: none.',
+    hint: 'The server must accept it. Empty: none.',
+    isRare: true,
+  }),
+  send: described(z.string().min(1, 'must not be empty').max(4000).optional(), {
+    label: 'Send',
+    description: 'A message to send once it is open. Default: none.',
+    secret: RECIPIENT,
+    isRare: true,
+  }),
+  expect: described(z.string().min(1, 'must not be empty').max(1000).optional(), {
+    label: 'Expect',
+    description: 'A text that a message of the server must contain. Default: does not wait for messages.',
+    hint: 'A text that a message of the server must contain. Empty: does not wait for messages.',
+    isRare: true,
+  }),
 })
 
 type Options = z.output<typeof options>
@@ -43,26 +57,7 @@ export const websocket = clientProbe({
   words: {
     name: 'WebSocket',
     about: 'Opens a WebSocket, and can send a message and wait for one.',
-    options: {
-      ...serverWords,
-      ...tlsWords,
-      path: { label: 'Path', description: 'The path of the URL. Default: /.' },
-      subprotocol: {
-        label: 'Subprotocol',
-        description: 'The subprotocol to request, which the server must accept. Default: none.',
-        hint: 'The server must accept it. Empty: none.',
-        isRare: true,
-      },
-      send: { label: 'Send', description: 'A message to send once it is open. Default: none.', isRare: true },
-      expect: {
-        label: 'Expect',
-        description: 'A text that a message of the server must contain. Default: does not wait for messages.',
-        hint: 'A text that a message of the server must contain. Empty: does not wait for messages.',
-        isRare: true,
-      },
-    },
   },
-  secrets: [['send']],
   // A message is masked with a random key (RFC 6455 §5.3).
   sentTexts: ({ send, expect, ...sent }) => sent,
   protocols: ['http/1.1'],

@@ -7,10 +7,10 @@ import { join } from 'node:path'
 import { createSecureContext, type SecureContext, TLSSocket } from 'node:tls'
 import { type Document, deserialize, serialize } from 'bson'
 import { describe, expect, test } from 'vitest'
-import type { DescribedKind } from '../../../src/monitoring/monitor/probe-kinds.ts'
-import { describedKinds } from '../../../src/monitoring/monitor/probe-kinds.ts'
+import type { ProbedKind } from '../../../src/monitoring/monitor/probe-kinds.ts'
+import { probes } from '../../../src/monitoring/monitor/probe-kinds.ts'
+import type { Probe } from '../../../src/monitoring/probe/probe.ts'
 import { startScram } from '../../../src/monitoring/probe/scram.ts'
-import type { DescribedProbe } from '../../../src/monitoring/probe/server-probe.ts'
 import { createOutbound } from '../../../src/network/outbound/outbound.ts'
 import { zone } from '../../network/outbound/setup.ts'
 import { createAuthority } from '../../support/certificate.ts'
@@ -21,10 +21,10 @@ import { runWith, startTools } from './run.ts'
 
 const authority = createAuthority()
 
-async function run(kind: DescribedKind, given: object, timeoutMs = 5000) {
+async function run(kind: ProbedKind, given: object, timeoutMs = 5000) {
   const { tools } = await startTools(zone({}))
   const outbound = createOutbound({ dns: tools.dns, allowPrivate: true, ca: authority.ca })
-  const probe: DescribedProbe = describedKinds[kind]
+  const probe: Probe = probes[kind]
   return probe.run(probe.options.parse({ host: '127.0.0.1', ...given }), runWith({ ...tools, outbound }, { timeoutMs }))
 }
 
@@ -168,7 +168,7 @@ describe('a MongoDB server with users', () => {
     [{ command: '"ping"' }, 'command'],
     [{ command: `{"a":${'['.repeat(30)}${']'.repeat(30)}}` }, 'command'],
   ])('%j is refused', (given, path) => {
-    const { error } = describedKinds.MONGODB.options.safeParse({ host: 'example.com', ...given })
+    const { error } = probes.MONGODB.options.safeParse({ host: 'example.com', ...given })
     expect(error?.issues[0]?.path).toEqual([path])
   })
 })
@@ -264,7 +264,7 @@ describe('real servers, if Debian’s packages are installed', () => {
     ] as const)
       expect(await run('REDIS', { port, command })).toMatchObject(matching(outcome, message))
     for (const command of ['GET "open', 'a"b', '""x'])
-      expect(describedKinds.REDIS.options.safeParse({ host: 'example.com', command }).success).toBe(false)
+      expect(probes.REDIS.options.safeParse({ host: 'example.com', command }).success).toBe(false)
   })
 
   test.skipIf(!existsSync(mariadbd) || !existsSync(installer))(

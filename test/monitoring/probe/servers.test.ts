@@ -18,10 +18,10 @@ import {
 } from '@grpc/grpc-js'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { WebSocketServer } from 'ws'
-import { describedOptions } from '../../../src/monitoring/monitor/option-list.ts'
-import type { DescribedKind } from '../../../src/monitoring/monitor/probe-kinds.ts'
-import { describedKinds } from '../../../src/monitoring/monitor/probe-kinds.ts'
-import type { DescribedProbe } from '../../../src/monitoring/probe/server-probe.ts'
+import { optionsOf } from '../../../src/monitoring/monitor/option-list.ts'
+import type { ProbedKind } from '../../../src/monitoring/monitor/probe-kinds.ts'
+import { probes } from '../../../src/monitoring/monitor/probe-kinds.ts'
+import type { Probe } from '../../../src/monitoring/probe/probe.ts'
 import { createOutbound } from '../../../src/network/outbound/outbound.ts'
 import { zone } from '../../network/outbound/setup.ts'
 import { createAuthority, selfSigned } from '../../support/certificate.ts'
@@ -31,16 +31,25 @@ import { startTcpServer } from '../../support/tcp-server.ts'
 import { runWith, startTools } from './run.ts'
 
 /** The kinds that connect to a host and port over TCP. */
-const kinds = (Object.keys(describedKinds) as DescribedKind[]).filter((kind) => kind !== 'DOMAIN' && kind !== 'UDP')
+const kinds = [
+  'SSH',
+  'REDIS',
+  'POSTGRESQL',
+  'MYSQL',
+  'MQTT',
+  'WEBSOCKET',
+  'GRPC',
+  'MONGODB',
+] as const satisfies readonly ProbedKind[]
 
-async function run(kind: DescribedKind, given: object, timeoutMs = 5000, allowPrivate = true) {
+async function run(kind: ProbedKind, given: object, timeoutMs = 5000, allowPrivate = true) {
   const { tools } = await startTools(zone({}), allowPrivate)
-  const probe: DescribedProbe = describedKinds[kind]
+  const probe: Probe = probes[kind]
   return probe.run(probe.options.parse({ host: '127.0.0.1', ...given }), runWith(tools, { timeoutMs }))
 }
 
 /** Returns the result of probing a server that sends this on connection, or after the first request. */
-async function reported(kind: DescribedKind, sent: string | Buffer, given: object = {}, timeoutMs = 5000) {
+async function reported(kind: ProbedKind, sent: string | Buffer, given: object = {}, timeoutMs = 5000) {
   const speaksFirst = kind === 'SSH' || kind === 'MYSQL'
   const { port } = await startTcpServer((socket: Socket) => {
     if (speaksFirst) socket.write(sent)
@@ -102,12 +111,12 @@ const mongoDocument = (...elements: Buffer[]) => bsonDocument(Buffer.concat(elem
 
 describe('every kind of server', () => {
   test.each(kinds)('%s has a label for each option, and its smallest input has the required options', (kind) => {
-    const { options, smallest }: DescribedProbe = describedKinds[kind]
-    const named = describedOptions(kind).map(({ name }) => name)
+    const { options, smallest }: Probe = probes[kind]
+    const named = optionsOf(kind).map(({ name }) => name)
     expect(Object.keys((options as unknown as { shape: object }).shape).sort()).toEqual([...named].sort())
     expect(options.safeParse(smallest).success).toBe(true)
     expect(
-      describedOptions(kind)
+      optionsOf(kind)
         .filter(({ isRequired }) => isRequired)
         .map(({ name }) => name),
     ).toEqual(['host'])
@@ -136,7 +145,7 @@ describe('every kind of server', () => {
     const leaving = new AbortController()
     const { port } = await startTcpServer(() => leaving.abort())
     const { tools } = await startTools(zone({}))
-    const probe: DescribedProbe = describedKinds[kind]
+    const probe: Probe = probes[kind]
     const given = { host: '127.0.0.1', port, ...(kind === 'WEBSOCKET' && { tls: false }) }
     const aborted = probe.run(probe.options.parse(given), runWith(tools, { timeoutMs: 60_000, signal: leaving.signal }))
     expect(await aborted).toMatchObject({ outcome: 'UNKNOWN' })
@@ -147,7 +156,7 @@ describe('the answer of a server', () => {
   const hello = greeting(Buffer.from('\u000a10.11.6-MariaDB\0xxxx', 'latin1'))
   const denied = greeting(Buffer.concat([Buffer.from([0xff, 0x15, 0x04]), Buffer.from('#28000Access denied')]))
   const refused = greeting(Buffer.concat([Buffer.from([0xff, 0x10, 0x04]), Buffer.from('Too many connections')]))
-  test.each<[DescribedKind, string | Buffer, string, RegExp]>([
+  test.each<[ProbedKind, string | Buffer, string, RegExp]>([
     ['SSH', 'SSH-2.0-OpenSSH_9.2\r\n', 'UP', /^SSH-2\.0-OpenSSH_9\.2 in \d+ ms$/],
     ['SSH', 'Welcome\r\nSSH-1.99-x\r\n', 'UP', /^SSH-1\.99-x/],
     ['SSH', 'SSH-1.5-old\r\n', 'DOWN', /old version: SSH-1\.5-old$/],
@@ -205,7 +214,7 @@ describe('the answer of a server', () => {
     const { port } = await startTcpServer(() => {}, certified)
     const { tools } = await startTools(zone({}))
     const outbound = createOutbound({ dns: tools.dns, allowPrivate: true, ca: authority.ca })
-    const probe: DescribedProbe = describedKinds.REDIS
+    const probe: Probe = probes.REDIS
     const options = probe.options.parse({ host: '127.0.0.1', port, tls: true })
     expect(await probe.run(options, runWith({ ...tools, outbound }))).toMatchObject({
       outcome: 'DOWN',
@@ -440,7 +449,7 @@ describe('an MQTT broker', () => {
     ['a+/b', false],
     ['', false],
   ])('can have the topic %j: %s', (topic, may) => {
-    expect(describedKinds.MQTT.options.safeParse({ host: 'example.com', topic }).success).toBe(may)
+    expect(probes.MQTT.options.safeParse({ host: 'example.com', topic }).success).toBe(may)
   })
 })
 
@@ -534,7 +543,7 @@ describe('a MongoDB server', () => {
   })
 
   test.each(['{"a\\u0000b": 1}', '{"a": {"_bsontype": "Long"}}', '{}', '[1]', 'ping'])('is not sent %s', (command) => {
-    const { error } = describedKinds.MONGODB.options.safeParse({ host: 'example.com', command })
+    const { error } = probes.MONGODB.options.safeParse({ host: 'example.com', command })
     expect(error?.issues).toMatchObject([
       { path: ['command'], message: expect.stringMatching(/^must be a JSON object/) },
     ])

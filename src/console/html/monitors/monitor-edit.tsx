@@ -68,7 +68,7 @@ function fieldsOf(
   monitors: MonitorChoices = { parents: [], members: [] },
 ): readonly EditorField[] {
   const name: EditorField = { name: 'name', label: 'Name', type: 'text', required: true, maxlength: MAX_NAME_LENGTH }
-  const own = kindFields[kind].map((field) =>
+  const own = kindFields(kind).map((field) =>
     field.name === 'group.monitorIds' ? { ...field, choices: monitors.members } : field,
   )
   return [name, ...own, ...commonFields(kind, services, monitors.parents)]

@@ -141,6 +141,7 @@ function Field(props: OneFieldProps) {
     case 'choices':
       return <CheckboxesField {...{ label, name, state, hint, choices }} values={[value].flat()} />
     case 'lines':
+    case 'expectations':
     case 'prose':
       return <TextField {...common} value={text} rows={4} />
     case 'secret':

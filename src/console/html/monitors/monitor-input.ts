@@ -21,23 +21,16 @@ export interface HeaderRow {
 export function readMonitorInput(kind: MonitorKind, all: readonly EditorField[], fields: URLSearchParams): Input {
   const input: Input = { [kind.toLowerCase()]: {} }
   for (const field of all) {
+    const path = field.name.split('.')
     const value = readField(field, fields)
-    if (value !== undefined) put(input, field.name.split('.'), value)
-  }
-  const { http } = input
-  if (isInput(http)) {
-    dropUnless(http, 'keyword', 'text')
-    dropUnless(http, 'json', 'path')
-    dropUnless(http, 'clientCertificate', 'certificate')
-    dropUnless(http, 'oauth', 'tokenUrl')
-    dropUnless(http, 'proxy', 'url')
-    if (Array.isArray(http['expectedHeaders']))
-      http['expectedHeaders'] = http['expectedHeaders'].map(readExpectedHeader)
+    // The first member of an object within the options decides whether it is given.
+    if (value !== undefined && (path.length < 3 || isFirst(field, all) || take(input, path.slice(0, -1)) !== undefined))
+      put(input, path, value)
   }
   return input
 }
 
-function readField({ name, type }: EditorField, fields: URLSearchParams): unknown {
+function readField({ name, type, isNumber = false }: EditorField, fields: URLSearchParams): unknown {
   const text = fields.get(name)?.trim() ?? ''
   switch (type) {
     case 'number':
@@ -50,7 +43,9 @@ function readField({ name, type }: EditorField, fields: URLSearchParams): unknow
     case 'words':
       return text === '' ? undefined : text.split(/[\s,]+/).filter(Boolean)
     case 'lines':
-      return text.split(/[\r\n]+/).filter((line) => line.trim() !== '')
+      return linesOf(text)
+    case 'expectations':
+      return linesOf(text).map(readExpectedHeader)
     case 'literal':
       return text === '' ? undefined : literal(text)
     case 'prose':
@@ -60,9 +55,11 @@ function readField({ name, type }: EditorField, fields: URLSearchParams): unknow
     case 'headers':
       return headerRows(name, fields).map((row) => ({ name: row.name, value: row.value || null }))
     default:
-      return name.endsWith('.ipVersion') && text !== '' ? Number(text) : text || undefined
+      return isNumber && text !== '' ? Number(text) : text || undefined
   }
 }
+
+const linesOf = (text: string) => text.split(/[\r\n]+/).filter((line) => line.trim() !== '')
 
 /** Parses `Name: value`, `Name`, `Name ~ expression` or `!Name`. */
 function readExpectedHeader(line: string): Input {
@@ -120,9 +117,10 @@ function put(input: Input, [first = '', ...rest]: readonly string[], value: unkn
   put(part, rest, value)
 }
 
-function dropUnless(input: Input, name: string, needed: string): void {
-  const part = input[name]
-  if (isInput(part) && part[needed] === undefined) delete input[name]
+/** Returns whether a field is the first of its object. */
+function isFirst({ name }: EditorField, all: readonly EditorField[]): boolean {
+  const place = name.slice(0, name.lastIndexOf('.') + 1)
+  return all.find((field) => field.name.startsWith(place))?.name === name
 }
 
 function isInput(value: unknown): value is Input {
@@ -159,9 +157,8 @@ function shownValue({ type }: EditorField, value: unknown): string | readonly st
 function shownList(type: EditorField['type'], list: readonly unknown[]): string | readonly string[] {
   if (type === 'headers') return list.map((header) => String(take(header, ['name'])))
   if (type === 'choices') return list.map(String)
-  return list
-    .map((item) => (isInput(item) ? expectedHeaderLine(item) : String(item)))
-    .join(type === 'lines' ? '\n' : ', ')
+  if (type === 'expectations') return list.map(expectedHeaderLine).join('\n')
+  return list.join(type === 'lines' ? '\n' : ', ')
 }
 
 /** Formats a stored value for display. */

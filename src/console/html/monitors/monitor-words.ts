@@ -1,7 +1,7 @@
 import type { Monitor } from '../../../generated/prisma/client.ts'
 import type { MonitorKind, MonitorState, ProbeOutcome } from '../../../generated/prisma/enums.ts'
-import type { DescribedKind } from '../../../monitoring/monitor/probe-kinds.ts'
-import { describedKinds } from '../../../monitoring/monitor/probe-kinds.ts'
+import { kindRules } from '../../../monitoring/monitor/probe-kinds.ts'
+import type { KindWords } from '../../../monitoring/probe/probe.ts'
 
 export const monitorStateNames = {
   PENDING: 'Pending',
@@ -11,21 +11,10 @@ export const monitorStateNames = {
   PAUSED: 'Paused',
 } as const satisfies Record<MonitorState, string>
 
-const described = Object.fromEntries(
-  Object.entries(describedKinds).map(([kind, { words }]) => [kind, { name: words.name, about: words.about }]),
-) as Record<DescribedKind, { readonly name: string; readonly about: string }>
-
 /** The name and description of each kind of monitor. */
-export const kinds = {
-  HTTP: { name: 'Website', about: 'Requests a URL and judges the response.' },
-  TCP: { name: 'TCP port', about: 'Connects to a port, optionally with TLS, and waits for a text.' },
-  PING: { name: 'Ping', about: 'Sends packets to a host.' },
-  DNS: { name: 'DNS', about: 'Queries the records of a name.' },
-  HEARTBEAT: { name: 'Heartbeat', about: 'Waits for a job, such as a backup, to report.' },
-  BLACKLIST: { name: 'Blacklists', about: 'Checks an address or a domain on the mail blacklists.' },
-  GROUP: { name: 'Group', about: 'Follows other monitors: all, any or some of them must be up.' },
-  ...described,
-} as const satisfies Record<MonitorKind, { readonly name: string; readonly about: string }>
+export const kinds = Object.fromEntries(Object.values(kindRules).map(({ kind, words }) => [kind, words])) as Readonly<
+  Record<MonitorKind, KindWords>
+>
 
 export const outcomeNames = {
   UP: 'Up',

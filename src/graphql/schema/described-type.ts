@@ -1,0 +1,82 @@
+import type { InputRef, InputType } from '@pothos/core'
+import type { z } from 'zod'
+import type { Member, Shape } from '../../core/described.ts'
+import { inputDescription, membersOf } from '../../core/described.ts'
+import type { SchemaTypes } from './builder.ts'
+import { builder } from './builder.ts'
+import { describedValues } from './descriptions.ts'
+
+/** Values by the names of members. The schema of the domain validates them. */
+export type Described = Readonly<Record<string, unknown>>
+
+type AnyType = InputType<PothosSchemaTypes.ExtendDefaultTypes<SchemaTypes>>
+
+/** The types with a name, by it. Types of the same name are the same. */
+const inputs = new Map<string, InputRef<Described>>()
+const choices = new Map<string, AnyType>()
+
+/**
+ * Returns the input type with the members of an object's schema.
+ * @throws Error for a member that cannot be described.
+ */
+export function describedInput(name: string, about: string, schema: z.ZodType): InputRef<Described> {
+  return inputOf(name, about, membersOf(schema))
+}
+
+function inputOf(name: string, about: string, members: readonly Member[]): InputRef<Described> {
+  const known = inputs.get(name)
+  if (known !== undefined) return known
+  const made = builder.inputType(name, {
+    description: about,
+    fields: (t) =>
+      Object.fromEntries(
+        members.map((member) => [
+          member.name,
+          t.field({
+            type: inputTypeOf(member.shape),
+            // A secret that is not given is kept.
+            required: member.isRequired && member.words.secret === undefined,
+            description: inputDescription(member),
+          }),
+        ]),
+      ),
+  }) as InputRef<Described>
+  inputs.set(name, made)
+  return made
+}
+
+function inputTypeOf(shape: Shape): AnyType | [AnyType] {
+  if (shape.kind === 'list') return [inputTypeOf(shape.of) as AnyType]
+  if (shape.kind !== 'object') return simpleTypeOf(shape)
+  const { name, about = '' } = nameOf(shape)
+  return inputOf(`${name}Input`, about, shape.members)
+}
+
+/** Returns the scalar or the enum of a shape, the same for inputs and outputs. */
+export function simpleTypeOf(shape: Exclude<Shape, { readonly kind: 'object' | 'list' }>): AnyType {
+  if (shape.kind === 'choice') return choiceOf(shape)
+  if (shape.type !== null) return shape.type.name as AnyType
+  if (shape.kind === 'number') return shape.isWhole ? 'Int' : 'Float'
+  return ({ text: 'String', flag: 'Boolean', date: 'DateTime', value: 'JsonValue' } as const)[shape.kind]
+}
+
+const scalars = new Set(['ID', 'String', 'Int'])
+
+/** A choice without a name is an enum of the database, whose type a room has made. */
+function choiceOf({ type, values, entries }: Extract<Shape, { readonly kind: 'choice' }>): AnyType {
+  if (type === null) return entries as AnyType
+  if (scalars.has(type.name)) return type.name as AnyType
+  const { name, about, values: descriptions = {} } = type
+  const described = describedValues(
+    Object.fromEntries(values.map((value) => [value, descriptions[value] ?? `${value}.`])),
+  )
+  const made = choices.get(name) ?? builder.enumType(name, { description: about, values: described })
+  choices.set(name, made as AnyType)
+  return made as AnyType
+}
+
+/** Returns the name of an object's type. @throws Error when it has none. */
+export function nameOf({ type }: Shape): NonNullable<Shape['type']> {
+  if (type === null) throw new Error('An object needs a name: wrap its schema in named()')
+  return type
+}
