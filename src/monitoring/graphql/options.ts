@@ -37,32 +37,37 @@ function objectOf(name: string, about: string, members: readonly Member[], isWho
   if (known !== undefined) return known
   const made = builder.objectRef<Shown>(name).implement({
     description: about,
-    fields: (t) =>
-      Object.fromEntries(
-        members.flatMap((member) => {
-          const { name, words, shape } = member
-          if (words.secret !== undefined) return isWhole ? [[`has${capitalized(name)}`, t.boolean(flagOf(member))]] : []
-          const isStored = member.isRequired || member.initial !== undefined
-          const field = t.field({
-            type: typeOf(shape),
-            nullable: !isStored,
-            extensions: costOf(shape),
-            description: words.description.replace(/ Default: (.*)$/, isStored ? '' : ' Null: $1'),
-            // An option with a default is always stored.
-            resolve: (shown) => (shown[name] ?? (isStored ? '' : null)) as never,
-          })
-          return [[name, field] as const]
-        }),
-      ),
+    fields: (t) => {
+      const shown = members.filter(({ words }) => words.secret === undefined)
+      const secret = isWhole ? members.filter(({ words }) => words.secret !== undefined) : []
+      return {
+        ...Object.fromEntries(shown.map((member) => [member.name, t.field(fieldOf(member))])),
+        ...Object.fromEntries(secret.map((member) => [flagName(member), t.boolean(flagOf(member))])),
+      }
+    },
   })
   objects.set(name, made)
   return made
 }
 
+/** An option with a default is always stored. */
+function fieldOf({ name, words, shape, isRequired, initial }: Member) {
+  const isStored = isRequired || initial !== undefined
+  return {
+    type: typeOf(shape),
+    nullable: !isStored,
+    extensions: costOf(shape),
+    description: words.description.replace(/ Default: (.*)$/, isStored ? '' : ' Null: $1'),
+    resolve: (shown: Shown) => (shown[name] ?? (isStored ? '' : null)) as never,
+  }
+}
+
+const flagName = ({ name }: Member) => `has${capitalized(name)}`
+
 /** Returns the flag that says whether a secret is set. */
-function flagOf({ name, words }: Member) {
-  const description = `Whether it is set: ${lowerFirst(words.description)} It is a secret and never returned.`
-  return { description, resolve: (shown: Shown) => shown[`has${capitalized(name)}`] === true }
+function flagOf(member: Member) {
+  const description = `Whether it is set: ${lowerFirst(member.words.description)} It is a secret and never returned.`
+  return { description, resolve: (shown: Shown) => shown[flagName(member)] === true }
 }
 
 function typeOf(shape: Shape): never {
