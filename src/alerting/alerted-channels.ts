@@ -1,5 +1,5 @@
 import type { Database } from '../core/context.ts'
-import { plainRows } from '../database/sql-transaction.ts'
+import { plainRows } from '../database/transaction.ts'
 import type { AlertChannelKind } from '../generated/prisma/client.ts'
 import { Prisma } from '../generated/prisma/client.ts'
 import { incidentMonitors, incidents } from '../status/views.ts'

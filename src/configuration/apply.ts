@@ -53,7 +53,7 @@ export async function planConfiguration(ctx: AlertingContext, input: unknown): P
       async (tx) => {
         throw new Planned((await run({ ...ctx, ...tx }, organizationId, { ...request, hasSavepoints })).plan)
       },
-      TIMEOUT_MS,
+      { timeoutMs: TIMEOUT_MS },
     ),
   )
   return planning.then(
@@ -86,7 +86,7 @@ export async function applyConfiguration(ctx: AlertingContext, input: unknown): 
     return [plan]
   }
   return attempt((hasSavepoints) =>
-    change(ctx, organizationId, (tx) => applyIn({ ...ctx, ...tx }, hasSavepoints), TIMEOUT_MS),
+    change(ctx, organizationId, (tx) => applyIn({ ...ctx, ...tx }, hasSavepoints), { timeoutMs: TIMEOUT_MS }),
   )
 }
 

@@ -50,20 +50,27 @@ export type Actor =
     }
   | { readonly kind: 'system' }
 
-/** A Prisma client, or the client of an open transaction, which has no `$connect`. */
-export type Database = Prisma.TransactionClient & Partial<Pick<PrismaClient, '$connect'>>
-
-/** Runs plain SQL: a Prisma client, or a connection with its own transaction (`database/sql-transaction.ts`). */
-export interface SqlDatabase {
+/** Runs plain SQL, as Prisma does. */
+export interface RawSql {
   /** Runs a statement and returns its rows. */
-  $queryRaw<T>(query: TemplateStringsArray | Prisma.Sql, ...values: unknown[]): Promise<T>
-  /** Sends a statement without waiting for it; if it fails, so does the transaction. Absent: wait for `$queryRaw`. */
+  $queryRaw<T = unknown>(query: TemplateStringsArray | Prisma.Sql, ...values: unknown[]): Promise<T>
+  /** Runs a statement and returns how many rows it changed. */
+  $executeRaw(query: TemplateStringsArray | Prisma.Sql, ...values: unknown[]): Promise<number>
+  $queryRawUnsafe<T = unknown>(text: string, ...values: unknown[]): Promise<T>
+  $executeRawUnsafe(text: string, ...values: unknown[]): Promise<number>
+}
+
+/** A Prisma client, or the client of an open transaction (`database/transaction.ts`), which has no `$connect`. */
+export interface Database extends Omit<Prisma.TransactionClient, keyof RawSql>, RawSql {
+  readonly $connect?: PrismaClient['$connect']
+  /** Sends a statement without waiting for it; if it fails, so does the transaction. Absent: there is none. */
   readonly $sendRaw?: (statement: Prisma.Sql) => void
-  readonly $connect?: unknown
+  /** Resolves once the transaction has begun. Absent: there is none. */
+  readonly $begun?: Promise<unknown>
 }
 
 /** Returns whether a client belongs to an open transaction. */
-export function inTransaction(db: SqlDatabase): boolean {
+export function inTransaction(db: Pick<Database, '$connect'>): boolean {
   return db.$connect === undefined
 }
 
@@ -97,11 +104,6 @@ export interface Context {
   readonly afterwards?: (() => void)[] | undefined
 }
 
-/** The context of functions that only need plain SQL; every `Context` is one. */
-export interface SqlContext extends Omit<Context, 'db'> {
-  readonly db: SqlDatabase
-}
-
 /** The maximum attempts of a transaction that fails because of concurrent writes. */
 const MAX_ATTEMPTS = 3
 
@@ -111,7 +113,7 @@ const MAX_ATTEMPTS = 3
  * database aborts it to resolve a deadlock, `work` runs again, so all its effects must roll back.
  * @param timeoutMs the time limit; absent: the default.
  */
-export async function transaction<C extends Context, T>(
+export async function transaction<C extends Pick<Context, 'db' | 'claim'>, T>(
   ctx: C,
   work: (ctx: C) => Promise<T>,
   timeoutMs?: number,
@@ -139,7 +141,7 @@ export function afterTransaction({ afterwards }: Pick<Context, 'afterwards'>, fi
 }
 
 /** Runs a transaction, and again if the database aborts it because of concurrent writes. */
-export async function repeatOnConflict<T>(run: () => Promise<T>): Promise<T> {
+async function repeatOnConflict<T>(run: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {
       return await run()
@@ -150,9 +152,14 @@ export async function repeatOnConflict<T>(run: () => Promise<T>): Promise<T> {
 }
 
 /** Runs the work of a transaction and claims the caller's idempotency key in it, if any. */
-export async function runClaimed<C extends SqlContext, T>(ctx: C, work: (ctx: C) => Promise<T>): Promise<T> {
+async function runClaimed<C extends Pick<Context, 'db' | 'claim'>, T>(
+  ctx: C,
+  work: (ctx: C) => Promise<T>,
+): Promise<T> {
   const { claim, db } = ctx
   if (!claim) return work(ctx)
+  // The claim writes, so the transaction must have begun.
+  await db.$begun
   await claim.begin(db)
   const result = await work({ ...ctx, claim: undefined })
   await claim.end(db, result)

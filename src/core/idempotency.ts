@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Prisma } from '../generated/prisma/client.ts'
 import { organizationOf } from './access.ts'
-import type { Context, Database, SqlDatabase } from './context.ts'
+import type { Context, Database } from './context.ts'
 import type { CountDeleted } from './deleted-rows.ts'
 import { DELETE_BATCH, uncounted } from './deleted-rows.ts'
 import { Conflict, type DomainError, Invalid, NotFound, RateLimited, TierLimitReached } from './errors.ts'
@@ -36,9 +36,9 @@ export interface AnswerSerializer<T, Effect = T> {
 /** Claims a key in the outermost transaction that the work opens. */
 export interface Claim {
   /** Claims the key. @throws AlreadyAnswered when it was claimed before, which rolls the transaction back. */
-  begin(db: SqlDatabase): Promise<void>
+  begin(db: Database): Promise<void>
   /** Stores the answer. */
-  end(db: SqlDatabase, effect: unknown): Promise<void>
+  end(db: Database, effect: unknown): Promise<void>
 }
 
 const ANSWER_TTL_MS = DAY

@@ -22,7 +22,7 @@ import { serializeQueries } from './embedded/serialized-queries.ts'
 import { startVacuum } from './embedded/vacuum.ts'
 import { migrate, migrateTo, migrationsDirectory, readMigrations, requireMoved } from './migration/migrate.ts'
 import { readTemplate } from './migration/migrated-template.ts'
-import { offerConnections } from './sql-transaction.ts'
+import { joiningPool, useTransactions } from './transaction.ts'
 
 /** An open database, migrated to this version. */
 export interface DatabaseHandle {
@@ -79,15 +79,16 @@ export async function openDatabase({
   const start = performance.now()
   const opening = databaseUrl === undefined ? openInDirectory(dataDir, log) : openOnServer(databaseUrl, log, deadline)
   const prisma = new PrismaClient({
-    adapter: new PrismaPg(serializeQueries(poolAfter(async () => (await opening).pool))),
+    adapter: new PrismaPg(joiningPool(serializeQueries(poolAfter(async () => (await opening).pool)))),
     // Without the lines of the program around the call, which are the whole bundle.
     errorFormat: 'minimal',
+    // Of the writes to several tables that Prisma makes by itself.
     transactionOptions: { maxWait: transactionTimeout, timeout: transactionTimeout },
   })
   // Prisma loads its query compiler while the database opens, without using the database.
   const [opened] = await Promise.all([opening, prisma.$connect()])
   const { pool, kind, failure, notifications, health, isLocked, applied, close } = opened
-  offerConnections(prisma, pool)
+  useTransactions(prisma, pool, transactionTimeout)
   const seconds = ((performance.now() - start) / SECOND).toFixed(1)
   log.info(`database: ready (${kind}, ${seconds} s, ${migrationsApplied(applied)})`)
   let closed: Promise<void> | undefined

@@ -1,4 +1,4 @@
-import type { SqlDatabase } from '../core/context.ts'
+import type { Database } from '../core/context.ts'
 import { Prisma } from '../generated/prisma/client.ts'
 import { columnOf, inColumns } from './columns.ts'
 
@@ -11,7 +11,7 @@ const MAX_ROWS = 200
  * @param rows rows with the same fields. Their names are interpolated into SQL, so never pass user input.
  */
 export async function insertRows(
-  db: Pick<SqlDatabase, '$queryRaw'>,
+  db: Pick<Database, '$queryRaw'>,
   table: string,
   rows: readonly Readonly<Record<string, unknown>>[],
 ): Promise<void> {

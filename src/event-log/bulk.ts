@@ -79,7 +79,7 @@ async function runAtomic<C extends ChangeContext, I, T>(
       if (outcomes.some(isRefused)) throw new Rollback(outcomes.map((each) => (isRefused(each) ? each : notApplied)))
       return [outcomes]
     }
-    return await change(ctx, organizationId, runAll, TIMEOUT_MS)
+    return await change(ctx, organizationId, runAll, { timeoutMs: TIMEOUT_MS })
   } catch (error) {
     if (error instanceof Rollback) return error.outcomes
     throw error

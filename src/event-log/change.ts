@@ -1,7 +1,6 @@
-import type { Context, SignedInUser, SqlContext } from '../core/context.ts'
+import type { Context, RawSql, SignedInUser } from '../core/context.ts'
 import { transaction } from '../core/context.ts'
 import { NotFound, Unauthenticated } from '../core/errors.ts'
-import { sqlTransaction } from '../database/sql-transaction.ts'
 import { Prisma } from '../generated/prisma/client.ts'
 import type { NewEvent } from './event.ts'
 import { appendEvents, keyIdOf } from './event.ts'
@@ -32,7 +31,6 @@ export interface ChangeContext extends Context {
  * locks the organization's row first, so that changes to one organization run one at a time across all processes: data
  * that `work` reads does not change until the commit, and changes cannot deadlock. A nested change of the same
  * organization joins the outer one: it takes no lock, and its events are appended with the others.
- * @param timeoutMs the time limit of the transaction; absent: the default limit.
  * @throws NotFound when the organization does not exist.
  * @throws Unauthenticated when the caller's key was revoked.
  */
@@ -40,24 +38,23 @@ export function change<C extends ChangeContext, T>(
   ctx: C,
   organizationId: string,
   work: (ctx: C) => Promise<ChangeResult<T>>,
-  timeoutMs?: number,
+  { timeoutMs, isPipelined = false }: ChangeOptions = {},
 ): Promise<T> {
   if (ctx.open?.organizationId === organizationId) return runPart(ctx, ctx.open, work)
   return committed(ctx, organizationId, (note) =>
-    transaction(ctx, (tx) => runWhole(tx, { organizationId, note }, work), timeoutMs),
+    transaction(ctx, (tx) => runWhole(tx, { organizationId, note, isPipelined }, work), timeoutMs),
   )
 }
 
-/** Like `change`, for frequent changes that only need plain SQL. Takes a quarter of the processor time. */
-export function changeBySql<T>(
-  ctx: ChangeContext,
-  organizationId: string,
-  work: (ctx: SqlContext) => Promise<ChangeResult<T>>,
-): Promise<T> {
-  if (ctx.open?.organizationId === organizationId) return runPart(ctx, ctx.open, work)
-  return committed(ctx, organizationId, (note) =>
-    sqlTransaction(ctx, (tx) => runWhole(tx, { organizationId, note }, work, afterLock)),
-  )
+/** How a change runs. */
+interface ChangeOptions {
+  /** The time limit of the transaction, in milliseconds; absent: the default limit. */
+  readonly timeoutMs?: number
+  /**
+   * Whether `work` starts before the lock is taken, so that its first statements are sent with it, for frequent changes.
+   * It must send plain SQL first, and the time that it reads from the clock may be that before the lock.
+   */
+  readonly isPipelined?: boolean
 }
 
 type NoteEvents = (events: readonly NewEvent[]) => void
@@ -76,15 +73,14 @@ async function committed<T>(
   return result
 }
 
-async function runWhole<C extends SqlContext, T>(
+async function runWhole<C extends Context, T>(
   tx: C,
-  { organizationId, note }: { readonly organizationId: string; readonly note: NoteEvents },
+  { organizationId, note, isPipelined }: { organizationId: string; note: NoteEvents; isPipelined: boolean },
   work: (ctx: C) => Promise<ChangeResult<T>>,
-  whileLocked: (tx: C, locked: Promise<void>) => Promise<C> = async (own, locked) => locked.then(() => own),
 ): Promise<T> {
   const locked = lock(tx, organizationId)
   const open: OpenChange = { organizationId, events: [], cache: new Map() }
-  const own = await whileLocked(tx, locked)
+  const own = isPipelined ? behindLock(tx, locked) : await locked.then(() => tx)
   // A failed lock refuses the caller. Its error takes precedence over one of `work`.
   const result = await runPart({ ...own, open }, open, work).catch((error: unknown) => locked.then(() => reject(error)))
   await locked
@@ -96,28 +92,23 @@ async function runWhole<C extends SqlContext, T>(
 const reject = (error: unknown) => Promise.reject(error)
 
 /** Sends statements without waiting for the lock, and returns their rows once the lock has succeeded. */
-async function afterLock(tx: SqlContext, locked: Promise<void>): Promise<SqlContext> {
+function behindLock<C extends Context>(tx: C, locked: Promise<void>): C {
   locked.catch(() => {})
   const { db } = tx
-  return {
-    ...tx,
-    db: {
-      ...db,
-      async $queryRaw<T>(query: TemplateStringsArray | Prisma.Sql, ...values: unknown[]) {
-        const rows = db.$queryRaw<T>(query, ...values)
-        rows.catch(() => {})
-        await locked
-        return rows
-      },
-    },
+  const after = async <T>(rows: Promise<T>): Promise<T> => {
+    rows.catch(() => {})
+    await locked
+    return rows
   }
+  const $queryRaw: RawSql['$queryRaw'] = (query, ...values) => after(db.$queryRaw(query, ...values))
+  return { ...tx, db: Object.create(db, { $queryRaw: { value: $queryRaw } }) }
 }
 
 /**
  * Locks an organization's row until the end of the transaction.
  * @throws NotFound and Unauthenticated like `change`.
  */
-async function lock({ db, actor }: SqlContext, organizationId: string): Promise<void> {
+async function lock({ db, actor }: Context, organizationId: string): Promise<void> {
   const { sessionId = null, role = null } = actor.kind === 'user' ? sessionIn(actor, organizationId) : {}
   const owner = logOwner.get()
   const isRevoked = Prisma.sql`${owner.isKeyRevoked(keyIdOf(actor))} OR ${owner.isSessionOver(sessionId, organizationId, role)} AS "isRevoked"`
@@ -148,7 +139,7 @@ export function readOnce<T>({ open }: Pick<ChangeContext, 'open'>, key: string, 
   return value
 }
 
-async function runPart<C extends SqlContext, T>(
+async function runPart<C extends Context, T>(
   ctx: C,
   open: OpenChange,
   work: (ctx: C) => Promise<ChangeResult<T>>,

@@ -1,5 +1,5 @@
 import type { Context } from '../core/context.ts'
-import { plainRows } from '../database/sql-transaction.ts'
+import { plainRows } from '../database/transaction.ts'
 import type { Event } from '../generated/prisma/client.ts'
 import { Prisma } from '../generated/prisma/client.ts'
 import type { EventKind } from '../generated/prisma/enums.ts'

@@ -1,7 +1,7 @@
-import type { Actor, Database, SqlContext } from '../core/context.ts'
+import type { Actor, Context, Database } from '../core/context.ts'
 import { inTransaction } from '../core/context.ts'
 import type { DatabaseHandle } from '../database/client.ts'
-import { plainRows } from '../database/sql-transaction.ts'
+import { plainRows } from '../database/transaction.ts'
 import type { ActorKind, Event, EventKind } from '../generated/prisma/client.ts'
 import { Prisma } from '../generated/prisma/client.ts'
 import { logOwner } from './log-owner.ts'
@@ -72,11 +72,7 @@ const eventOf = ({ tellSubscribers: notifySubscribers, ...event }: EventRow): Ev
  * listeners only at the commit.
  * @throws when `ctx` is not in a transaction: without one, a change that is rolled back could leave an event.
  */
-export async function appendEvents(
-  ctx: SqlContext,
-  organizationId: string,
-  events: readonly NewEvent[],
-): Promise<void> {
+export async function appendEvents(ctx: Context, organizationId: string, events: readonly NewEvent[]): Promise<void> {
   if (!inTransaction(ctx.db)) throw new Error('Events must be appended in the transaction of their change.')
   if (events.length === 0) return
   const { actor } = ctx

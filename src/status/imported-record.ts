@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { z } from 'zod'
 import { yieldAfterTimeSlice } from '../core/concurrency/time-slice.ts'
-import type { Context, Database, SqlDatabase } from '../core/context.ts'
+import type { Context, Database } from '../core/context.ts'
 import { Invalid } from '../core/errors.ts'
 import type { StoredHtml } from '../core/markdown/markdown-rendering.ts'
 import { renderMessage } from '../core/markdown/markdown-rendering.ts'
@@ -80,7 +80,7 @@ export interface NewRecord {
 
 /** Remembers records, so that the next import recognizes them. Call it in the transaction that writes them. */
 async function saveRecords(
-  { db, now }: Pick<Context, 'now'> & { readonly db: Pick<SqlDatabase, '$queryRaw'> },
+  { db, now }: Pick<Context, 'now'> & { readonly db: Pick<Database, '$queryRaw'> },
   organizationId: string,
   {
     installation,

@@ -1,4 +1,4 @@
-import type { SqlDatabase } from '../core/context.ts'
+import type { Database } from '../core/context.ts'
 import { Conflict } from '../core/errors.ts'
 import { Prisma } from '../generated/prisma/client.ts'
 
@@ -51,7 +51,7 @@ export function hasRoom(of: LimitedRows, organizationId: string): Prisma.Sql {
 
 /** Returns how many more rows an organization may have. */
 export async function roomFor(
-  { db }: { readonly db: Pick<SqlDatabase, '$queryRaw'> },
+  { db }: { readonly db: Pick<Database, '$queryRaw'> },
   of: LimitedRows,
   organizationId: string,
 ): Promise<number> {
@@ -61,7 +61,7 @@ export async function roomFor(
 
 /** @throws Conflict if an organization may have no more rows of one of these. */
 export async function requireRoom(
-  { db }: { readonly db: Pick<SqlDatabase, '$queryRaw'> },
+  { db }: { readonly db: Pick<Database, '$queryRaw'> },
   organizationId: string,
   ...all: readonly LimitedRows[]
 ): Promise<void> {

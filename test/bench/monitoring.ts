@@ -226,7 +226,7 @@ async function compare(where: string, database: DatabaseHandle, dataDir: string)
   const now = () => new Date(time)
   const finding = probeResult('UP', 'HTTP 200 after 12 ms.', { latencyMs: 12, detail: { status: 200 } })
   const resultWriter = createResultWriter({
-    pool,
+    db: database.prisma,
     reconcile: async () => {},
     metrics: createMetrics(),
     now,

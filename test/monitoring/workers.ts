@@ -104,9 +104,11 @@ export function watchingIn(database: Pick<DatabaseHandle, 'prisma' | 'pool'>): W
     worker({ region = 'local', run = find, log = silent, pool: through = pool, concurrency = 1000 } = {}) {
       const ctx = testContext(prisma, { now, log, settings: { REGION: region } })
       const metrics = createMetrics()
-      const parts = { pool: through, metrics, now, log }
       const resultWriter = createResultWriter({
-        ...parts,
+        db: prisma,
+        metrics,
+        now,
+        log,
         reconcile: (organizationId, ids) => reconcileMonitors(ctx, organizationId, ids),
         gatherMs: 0,
       })

@@ -1,7 +1,7 @@
 import type { Database } from '../../core/context.ts'
 import { NotFound } from '../../core/errors.ts'
 import { typeOfId } from '../../core/id.ts'
-import { plainRows } from '../../database/sql-transaction.ts'
+import { plainRows } from '../../database/transaction.ts'
 import type { NewEvent } from '../../event-log/event.ts'
 import type { Organization, Page as PageRow } from '../../generated/prisma/client.ts'
 import { Prisma } from '../../generated/prisma/client.ts'

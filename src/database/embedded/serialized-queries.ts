@@ -19,11 +19,16 @@ export function serializeQueries(pool: pg.Pool): pg.Pool {
 type Statement = pg.QueryConfig & { readonly query_timeout?: number }
 type Send = (this: pg.ClientBase, statement: Statement) => Promise<pg.QueryResult>
 
+/** Runs calls of a function one after the other. */
+export function oneAtATime<A, T>(run: (argument: A) => Promise<T>): (argument: A) => Promise<T> {
+  const inTurn = createLimiter({ atOnce: 1 })
+  return (argument) => inTurn(() => run(argument))
+}
+
 /** Serializes the queries of a client until it is released. */
 function serialized(client: pg.PoolClient): pg.PoolClient {
   const { release } = client
   const send: Send = pg.Client.prototype.query
-  const oneAtATime = createLimiter({ atOnce: 1 })
   let silent: Error | undefined
   let deadline: number | undefined
 
@@ -42,7 +47,7 @@ function serialized(client: pg.PoolClient): pg.PoolClient {
   }
 
   return Object.assign(client, {
-    query: (statement: Statement) => oneAtATime(() => sendOne(statement)),
+    query: oneAtATime(sendOne),
     release(error?: Error | boolean) {
       Reflect.deleteProperty(client, 'query')
       client.release = release

@@ -1,7 +1,7 @@
-import type { Context, SqlContext, SqlDatabase } from '../../core/context.ts'
+import type { Context, Database } from '../../core/context.ts'
+import { transaction } from '../../core/context.ts'
 import { SECOND } from '../../core/time.ts'
 import { invalid } from '../../core/validation.ts'
-import { sqlTransaction } from '../../database/sql-transaction.ts'
 import type { Watch } from '../../generated/prisma/client.ts'
 import { heartbeatDue, runEndOf } from '../watch/heartbeat-due.ts'
 import type { Schedule } from '../watch/staleness.ts'
@@ -46,7 +46,7 @@ export function isRecent(time: Date | null | undefined, now: Date): boolean {
 export async function startRun(ctx: Context, watchId: string, runId: string | null, schedule: Schedule): Promise<void> {
   const id = runId ?? NO_ID
   const now = ctx.now()
-  await sqlTransaction(ctx, async (tx) => {
+  await transaction(ctx, async (tx) => {
     const watch = await lockWatch(tx, watchId)
     if (watch === undefined) return
     const open = await openRuns(tx.db, watchId, watch.startedAt)
@@ -76,7 +76,7 @@ export async function startRun(ctx: Context, watchId: string, runId: string | nu
  * @param runId null: the job does not tell its runs apart.
  */
 export async function endRun(ctx: Context, watchId: string, runId: string | null): Promise<Date | null> {
-  return sqlTransaction(ctx, async (tx) => {
+  return transaction(ctx, async (tx) => {
     const watch = await lockWatch(tx, watchId)
     const open = await openRuns(tx.db, watchId, watch?.startedAt ?? null)
     const ended = open.find((run) => run.id === runId) ?? open.find((run) => run.id === NO_ID)
@@ -90,7 +90,7 @@ export async function endRun(ctx: Context, watchId: string, runId: string | null
 }
 
 /** Locks a watch, so that its runs start and end one by one. */
-async function lockWatch({ db }: SqlContext, id: string) {
+async function lockWatch({ db }: Context, id: string) {
   const [watch] = await db.$queryRaw<Pick<Watch, 'startedAt' | 'lastProbedAt'>[]>`
     SELECT "startedAt", "lastCheckedAt" AS "lastProbedAt" FROM "Watch" WHERE id = ${id} FOR UPDATE`
   return watch
@@ -100,7 +100,7 @@ async function lockWatch({ db }: SqlContext, id: string) {
  * Returns the open runs of a watch, oldest first. An instance of a version without run ids knows only when the watch
  * started: it ends runs by clearing that time, and starts one that has no row.
  */
-export async function openRuns(db: SqlDatabase, watchId: string, startedAt: Date | null): Promise<OpenRun[]> {
+export async function openRuns(db: Database, watchId: string, startedAt: Date | null): Promise<OpenRun[]> {
   if (startedAt === null) return []
   const runs = await db.$queryRaw<OpenRun[]>`
     SELECT "runId" AS id, "startedAt" FROM "HeartbeatRun"

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type pg from 'pg'
 import type { Logger } from 'pino'
 import { createBatchWriter, removeWhere } from '../../core/concurrency/batch-writer.ts'
 import type { LoopState } from '../../core/concurrency/poll-loop.ts'
 import { loopState } from '../../core/concurrency/poll-loop.ts'
+import type { Context, Database } from '../../core/context.ts'
 import type { Metrics } from '../../core/telemetry/metrics.ts'
 import type { Clock } from '../../core/time.ts'
 import { MINUTE, SECOND } from '../../core/time.ts'
@@ -57,7 +57,7 @@ interface WaitingResult extends JudgedProbeResult {
 
 /** The dependencies of a writer. */
 interface WriterParts {
-  readonly pool: Pick<pg.Pool, 'query'>
+  readonly db: Database
   /** Reconciles monitors with their watches. */
   readonly reconcile: (organizationId: string, monitorIds: readonly string[]) => Promise<unknown>
   readonly metrics: Metrics
@@ -69,7 +69,7 @@ interface WriterParts {
 
 /** Creates a writer. */
 export function createResultWriter(parts: WriterParts): ResultWriter {
-  const { pool, metrics, now, log, gatherMs = GATHER_MS } = parts
+  const { db, metrics, now, log, gatherMs = GATHER_MS } = parts
   const results = createBatchWriter<WaitingResult>({ full: MAX_BATCH, gatherMs, take: nextBatch, write })
   const reconciliation = createReconcileQueue({ reconcile: parts.reconcile, log })
   let closed = false
@@ -85,7 +85,7 @@ export function createResultWriter(parts: WriterParts): ResultWriter {
 
   async function write(batch: readonly WaitingResult[]): Promise<readonly WaitingResult[]> {
     try {
-      await store(pool, batch, { complete, reject })
+      await store({ db }, batch, { complete, reject })
       hasFailed = false
       return []
     } catch (error) {
@@ -169,7 +169,7 @@ function monitorsToReconcile({ monitor }: DueWatch, { state }: WatchMemory, row:
  * @throws when the database is unavailable.
  */
 async function store(
-  pool: Pick<pg.Pool, 'query'>,
+  ctx: Pick<Context, 'db'>,
   batch: readonly WaitingResult[],
   on: {
     complete(batch: readonly WaitingResult[], stored: ReadonlyMap<string, StoreOutcome>, ms: number): void
@@ -179,14 +179,14 @@ async function store(
   const begun = performance.now()
   let stored: ReadonlyMap<string, StoreOutcome>
   try {
-    stored = await storeResults(pool, batch)
+    stored = await storeResults(ctx, batch)
   } catch (error) {
     if (!isRefusal(error)) throw error
     const [first, second] = batch
     if (first && !second) return on.reject(first, error)
     const half = Math.ceil(batch.length / 2)
-    await store(pool, batch.slice(0, half), on)
-    return store(pool, batch.slice(half), on)
+    await store(ctx, batch.slice(0, half), on)
+    return store(ctx, batch.slice(half), on)
   }
   on.complete(batch, stored, performance.now() - begun)
 }

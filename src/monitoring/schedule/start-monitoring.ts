@@ -72,7 +72,7 @@ export async function startMonitoring(options: {
   const { pool } = database
   let wake = () => {}
   const resultWriter = createResultWriter({
-    pool,
+    db: ctx.db,
     async reconcile(organizationId, ids) {
       if (await reconcileMonitors(ctx, organizationId, ids)) wake()
     },

@@ -7,7 +7,7 @@ import { leavesOf } from '../group/group-graph.ts'
 import { readGroups } from '../group/group-store.ts'
 import { requireNoCycle } from '../group/monitor-cycle.ts'
 import { heartbeatLateAt } from '../heartbeat/heartbeat.ts'
-import type { Parent } from './dependency.ts'
+import type { Dependency, Parent } from './dependency.ts'
 import type { NamedParent } from './staleness-change.ts'
 
 /** The Prisma selection of a monitor's parents that `judgeDependency` needs. */
@@ -105,7 +105,7 @@ export async function setParents(
  * Clears the watch results of a monitor and makes it due now, after its parents recovered. Its state stays unknown
  * until its watches have a new state.
  */
-export async function unblock(tx: Context, monitor: Monitor): Promise<void> {
+async function unblock(tx: Context, monitor: Monitor): Promise<void> {
   const { db } = tx
   const now = tx.now()
   await db.monitor.update({ where: { id: monitor.id }, data: { blockedSince: null, heldSince: null } })
@@ -121,4 +121,13 @@ export async function probeNow({ db, now }: Pick<Context, 'db' | 'now'>, ids: re
   await db.$executeRaw`
     UPDATE "Watch" SET "dueAt" = ${now()} WHERE id IN (
       SELECT id FROM "Watch" WHERE "monitorId" = ANY(${[...ids]}::text[]) AND "dueAt" > ${now()} FOR UPDATE SKIP LOCKED)`
+}
+
+/** Writes the new effect of the parents on a monitor, within the transaction of a change. */
+export async function writeDependency(tx: Context, monitor: Monitor, dependency: Dependency): Promise<void> {
+  if (dependency.kind === 'FREE' && monitor.blockedSince !== null) return unblock(tx, monitor)
+  const since = dependency.kind === 'FREE' ? null : dependency.since
+  const isBlocked = dependency.kind === 'BLOCKED'
+  const data = { blockedSince: isBlocked ? since : null, heldSince: isBlocked ? null : since }
+  await tx.db.monitor.update({ where: { id: monitor.id }, data })
 }

@@ -38,8 +38,24 @@ export function stalenessChangeOf(
   return isKnown ? { kind: 'ENDED', since: markedSince, at: new Date(Math.max(+at, +markedSince)) } : null
 }
 
+/**
+ * Writes changes of staleness within the transaction of a change. Returns the new events: those of the monitors, then
+ * those of their services.
+ */
+export async function writeAllStaleness(
+  tx: Context,
+  found: readonly { readonly monitor: Monitor; readonly staleness: StalenessChange | null }[],
+): Promise<NewEvent[]> {
+  const services = found.flatMap(({ monitor, staleness }) => (staleness === null ? [] : (monitor.serviceId ?? [])))
+  const before = await staleServices(tx, services)
+  const events: NewEvent[] = []
+  for (const { monitor, staleness } of found)
+    if (staleness) events.push(...(await writeStaleness(tx, monitor, staleness)))
+  return [...events, ...(await serviceStalenessEvents(tx, services, before))]
+}
+
 /** Marks a monitor as stale, or as known again. Stale time does not count towards uptime. Returns the new events. */
-export async function writeStaleness(tx: Context, monitor: Monitor, staleness: StalenessChange): Promise<NewEvent[]> {
+async function writeStaleness(tx: Context, monitor: Monitor, staleness: StalenessChange): Promise<NewEvent[]> {
   const { since } = staleness
   const unknownSince = staleness.kind === 'BEGAN' ? since : null
   await tx.db.monitor.update({ where: { id: monitor.id }, data: { unknownSince } })
@@ -56,13 +72,13 @@ export async function writeStaleness(tx: Context, monitor: Monitor, staleness: S
 }
 
 /** Returns the ids of services whose state is unknown. */
-export async function staleServices({ db }: Context, ids: readonly string[]): Promise<ReadonlySet<string>> {
+async function staleServices({ db }: Context, ids: readonly string[]): Promise<ReadonlySet<string>> {
   const services = await readServices(db, ids)
   return new Set(services.filter(knowsNothing).map(({ id }) => id))
 }
 
 /** Returns events for services that became stale or known. @param before the ids of the services that were stale. */
-export async function serviceStalenessEvents(
+async function serviceStalenessEvents(
   { db }: Context,
   ids: readonly string[],
   before: ReadonlySet<string>,

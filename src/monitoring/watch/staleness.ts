@@ -99,6 +99,32 @@ export function freshUntil(
   return end === STILL_FRESH ? null : new Date(end)
 }
 
+/** Returns whether the last known result of a watch is fresh at a time. */
+export function isFresh(watch: WatchFreshness, schedule: Schedule, at: Date): boolean {
+  return watchFreshUntil(watch, schedule, at, staleAfterMs) === STILL_FRESH
+}
+
+/**
+ * Returns the time during which too few watches of a monitor were known, if a known result ends it; null: there is
+ * none, because enough others are fresh, too few are even with the result, or enough have never reported.
+ * @param at the time of the result.
+ * @param own its watch before the result.
+ * @param others the other watches of the monitor.
+ */
+export function unknownTimeBefore(
+  at: Date,
+  own: WatchFreshness,
+  others: readonly WatchFreshness[],
+  { schedule, agreement }: Pick<MonitorFreshness, 'schedule' | 'agreement'>,
+): { readonly startedAt: Date; readonly endedAt: Date } | null {
+  const needed = regionsNeeded(agreement)
+  const endOf = (watch: WatchFreshness) => watchFreshUntil(watch, schedule, at, staleAfterMs)
+  const end = [own, ...others].map(endOf).sort((one, other) => other - one)[needed - 1] ?? NEVER_FRESH
+  const fresh = others.filter((watch) => endOf(watch) === STILL_FRESH).length
+  if (fresh < needed - 1 || !Number.isFinite(end) || end >= at.getTime()) return null
+  return { startedAt: new Date(end), endedAt: at }
+}
+
 type Allowance = (schedule: Schedule, known: Date) => number
 
 const NEVER_FRESH = Number.NEGATIVE_INFINITY

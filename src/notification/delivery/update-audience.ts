@@ -1,5 +1,5 @@
 import type { Database } from '../../core/context.ts'
-import { plainRows } from '../../database/sql-transaction.ts'
+import { plainRows } from '../../database/transaction.ts'
 import { events } from '../../event-log/views.ts'
 import type { ChannelKind } from '../../generated/prisma/client.ts'
 import { Prisma } from '../../generated/prisma/client.ts'

@@ -1,11 +1,11 @@
 import { z } from 'zod'
 import { tierLimits } from '../../account/limits.ts'
 import { organizations } from '../../account/views.ts'
-import type { Database, SqlContext } from '../../core/context.ts'
+import type { Context, Database } from '../../core/context.ts'
 import { Conflict, NotFound, TierLimitReached } from '../../core/errors.ts'
 import { isIdOf, newId } from '../../core/id.ts'
 import { invalid } from '../../core/validation.ts'
-import { plainRows } from '../../database/sql-transaction.ts'
+import { plainRows } from '../../database/transaction.ts'
 import type { IncidentFile } from '../../generated/prisma/client.ts'
 import { Prisma } from '../../generated/prisma/client.ts'
 import type { Tier } from '../../generated/prisma/enums.ts'
@@ -58,7 +58,7 @@ export function checkFiles(files: readonly PlacedFile[]): CheckedFile[] {
  * @throws NotFound for an unknown id.
  */
 export async function addFiles(
-  { db, now }: SqlContext,
+  { db, now }: Context,
   place: FilePlace,
   files: readonly CheckedFile[],
   waiting: readonly string[] = [],
@@ -84,7 +84,7 @@ export async function addFiles(
 }
 
 async function requireRoom(
-  db: SqlContext['db'],
+  db: Context['db'],
   { organizationId, incidentId, updateId, noteId }: FilePlace,
   files: readonly CheckedFile[],
   waiting: number,
@@ -115,7 +115,7 @@ async function requireRoom(
  * incident.
  */
 async function takeFiles(
-  db: SqlContext['db'],
+  db: Context['db'],
   { incidentId, updateId, noteId }: FilePlace,
   ids: readonly string[],
 ): Promise<FileInfo[]> {

@@ -1,11 +1,11 @@
 import { z } from 'zod'
 import { requireScope } from '../../core/access.ts'
-import type { SqlContext } from '../../core/context.ts'
+import type { Context } from '../../core/context.ts'
 import { newId } from '../../core/id.ts'
 import { renderMessage } from '../../core/markdown/markdown-rendering.ts'
 import { validate } from '../../core/validation.ts'
 import type { ChangeContext, ChangeResult } from '../../event-log/change.ts'
-import { changeBySql } from '../../event-log/change.ts'
+import { change } from '../../event-log/change.ts'
 import type { Incident } from '../../generated/prisma/client.ts'
 import { Prisma } from '../../generated/prisma/client.ts'
 import type { IncidentVisibility } from '../../generated/prisma/enums.ts'
@@ -49,7 +49,7 @@ export async function createIncident(ctx: ChangeContext, input: unknown): Promis
   requireDistinct(services.map(serviceIdOf), (index) => ['services', index, 'serviceId'])
   const html = await renderMessage(ctx, organizationId, message)
   const others = await otherLanguages(ctx, organizationId, rest.translations)
-  return changeBySql(ctx, organizationId, async (tx) => {
+  const open = async (tx: Context) => {
     const resolvedAt = rest.resolvedAt ?? null
     const startedAt = rest.startedAt ?? resolvedAt ?? tx.now()
     requireTimes({ status, startedAt, resolvedAt }, tx.now())
@@ -57,7 +57,8 @@ export async function createIncident(ctx: ChangeContext, input: unknown): Promis
     const text = { title, status, impact, message, ...html, ...others }
     const fields = { ...text, services, startedAt, notifySubscribers, automatic: false, visibility, isLimited: true }
     return openIncident(tx, organizationId, resolvedAt === null ? fields : { ...fields, resolvedAt })
-  })
+  }
+  return change(ctx, organizationId, open, { isPipelined: true })
 }
 
 /** An incident to create. */
@@ -81,7 +82,7 @@ export interface NewIncident extends NewIncidentUpdate {
  * @throws Conflict when it is limited and the organization may have no more.
  */
 export async function openIncident(
-  tx: SqlContext,
+  tx: Context,
   organizationId: string,
   { message, html, services, status, notifySubscribers = true, isLimited = false, ...fields }: NewIncident,
 ): Promise<ChangeResult<Incident>> {

@@ -1,13 +1,13 @@
 import { z } from 'zod'
 import { requireScope } from '../../core/access.ts'
-import type { Context, SqlContext } from '../../core/context.ts'
+import type { Context } from '../../core/context.ts'
 import { newId } from '../../core/id.ts'
 import type { StoredHtml } from '../../core/markdown/markdown-rendering.ts'
 import { renderMessage } from '../../core/markdown/markdown-rendering.ts'
 import { requireVersion, versionInput } from '../../core/optimistic-lock.ts'
 import { validate } from '../../core/validation.ts'
 import type { ChangeContext, ChangeResult } from '../../event-log/change.ts'
-import { change, changeBySql } from '../../event-log/change.ts'
+import { change } from '../../event-log/change.ts'
 import type { Incident, IncidentUpdate } from '../../generated/prisma/client.ts'
 import { Prisma } from '../../generated/prisma/client.ts'
 import { IncidentStatus } from '../../generated/prisma/enums.ts'
@@ -73,19 +73,19 @@ export async function postIncidentUpdate(
   const html = await renderMessage(ctx, organizationId, message)
   const others = await otherLanguages(ctx, organizationId, rest.translations)
   const newUpdate = { status, message, ...html, ...others, services, notifySubscribers }
-  const read = async (tx: SqlContext) => {
+  const read = async (tx: Context) => {
     const before = await readForUpdate(tx, organizationId, incidentId)
     requireVersion(before.incident, version)
     if (status !== 'RESOLVED' || before.incident.status === 'RESOLVED') requireRoomForUpdate(before.updates)
     return before
   }
-  const withFiles = async (tx: SqlContext, result: ChangeResult<IncidentUpdate>) => {
+  const withFiles = async (tx: Context, result: ChangeResult<IncidentUpdate>) => {
     const [{ id: updateId }] = result
     await addFiles(tx, { organizationId, incidentId, updateId, noteId: null }, files, rest.fileIds ?? [])
     return result
   }
   if (!createdAt) {
-    return changeBySql(ctx, organizationId, (tx) =>
+    const post = (tx: Context) =>
       findOwned('Incident', incidentId, async (id) => {
         // Both are sent together. If `read` refuses, the insertion is rolled back.
         const [{ incident }, update] = await Promise.all([
@@ -93,8 +93,8 @@ export async function postIncidentUpdate(
           insertNewest(tx, { id, organizationId, ...manual }, newUpdate),
         ])
         return withFiles(tx, postedUpdate(incident, update, newUpdate))
-      }),
-    )
+      })
+    return change(ctx, organizationId, post, { isPipelined: true })
   }
   return change(ctx, organizationId, async (tx) => {
     const before = await read(tx)
@@ -126,7 +126,7 @@ interface TimelineEnd {
 }
 
 /** @throws NotFound. */
-async function readForUpdate({ db }: SqlContext, organizationId: string, incidentId: string): Promise<TimelineEnd> {
+async function readForUpdate({ db }: Context, organizationId: string, incidentId: string): Promise<TimelineEnd> {
   const { updates, newest, ...incident } = await findOwned('Incident', incidentId, async (known) => {
     const [found] = await db.$queryRaw<(Incident & Omit<TimelineEnd, 'incident'>)[]>`
       SELECT incident.*, timeline.* FROM "Incident" AS incident, LATERAL (
@@ -195,7 +195,7 @@ export function countUpdates({ db }: Pick<Context, 'db'>, incidentId: string): P
  * @throws NotFound for a service outside the organization.
  */
 export async function addUpdate(
-  tx: SqlContext,
+  tx: Context,
   before: Pick<Incident, 'id' | 'organizationId' | 'title' | 'automatic' | 'visibility'>,
   newUpdate: NewIncidentUpdate,
   at = tx.now(),
@@ -208,7 +208,7 @@ export async function addUpdate(
  * organization lacks the incident or a service.
  */
 async function insertNewest(
-  tx: SqlContext,
+  tx: Context,
   { id: incidentId, organizationId, automatic }: Pick<Incident, 'id' | 'organizationId' | 'automatic'>,
   { status, message, html, services, ...newUpdate }: NewIncidentUpdate,
   at = tx.now(),

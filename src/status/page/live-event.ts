@@ -1,7 +1,7 @@
 import type { Page } from '../../account/page/page.ts'
 import { selectPages } from '../../account/page/page.ts'
 import type { Database } from '../../core/context.ts'
-import { plainRows } from '../../database/sql-transaction.ts'
+import { plainRows } from '../../database/transaction.ts'
 import type { Incident } from '../../generated/prisma/client.ts'
 import { Prisma } from '../../generated/prisma/client.ts'
 import type { PageScope } from '../page-scope.ts'

@@ -1,5 +1,5 @@
 import type { Database } from '../../core/context.ts'
-import { plainRows } from '../../database/sql-transaction.ts'
+import { plainRows } from '../../database/transaction.ts'
 import { Prisma } from '../../generated/prisma/client.ts'
 import type { IncidentImpact, MonitorState, ServiceStatus } from '../../generated/prisma/enums.ts'
 import type { PageScope } from '../page-scope.ts'

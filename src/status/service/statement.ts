@@ -1,4 +1,4 @@
-import type { SqlContext } from '../../core/context.ts'
+import type { Context } from '../../core/context.ts'
 import type { Service } from '../../generated/prisma/client.ts'
 import { Prisma } from '../../generated/prisma/client.ts'
 import type { ServiceStatus } from '../../generated/prisma/enums.ts'
@@ -8,7 +8,7 @@ import type { ServiceStatus } from '../../generated/prisma/enums.ts'
  * the services were created. Drafts and suggestions state nothing, and neither do incidents that only monitors write on.
  * Call it in the change of the incidents, after it is written.
  */
-export function stateByIncidents(tx: SqlContext, ids: readonly string[]): Promise<void> {
+export function stateByIncidents(tx: Context, ids: readonly string[]): Promise<void> {
   return record(
     tx,
     Prisma.sql`
@@ -20,7 +20,7 @@ export function stateByIncidents(tx: SqlContext, ids: readonly string[]): Promis
 }
 
 /** Records, like `stateByIncidents`, the maintenances that have begun; a plan states nothing about today. */
-export function stateByMaintenances(tx: SqlContext, ids: readonly string[]): Promise<void> {
+export function stateByMaintenances(tx: Context, ids: readonly string[]): Promise<void> {
   return record(
     tx,
     Prisma.sql`
@@ -31,7 +31,7 @@ export function stateByMaintenances(tx: SqlContext, ids: readonly string[]): Pro
   )
 }
 
-async function record({ db }: SqlContext, said: Prisma.Sql): Promise<void> {
+async function record({ db }: Context, said: Prisma.Sql): Promise<void> {
   await db.$queryRaw(recordStatements(said))
 }
 

@@ -1,6 +1,6 @@
 import { apiKeys } from '../../account/views.ts'
 import type { Database } from '../../core/context.ts'
-import { plainRows } from '../../database/sql-transaction.ts'
+import { plainRows } from '../../database/transaction.ts'
 import { events } from '../../event-log/views.ts'
 import { Prisma } from '../../generated/prisma/client.ts'
 import type { ActorKind } from '../../generated/prisma/enums.ts'

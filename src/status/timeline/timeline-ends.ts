@@ -1,4 +1,4 @@
-import type { SqlDatabase } from '../../core/context.ts'
+import type { Database } from '../../core/context.ts'
 import { Prisma } from '../../generated/prisma/client.ts'
 
 /** A table of updates, and its column with the id of the incident or maintenance. */
@@ -19,7 +19,7 @@ export interface UpdateReference {
  * @param take the number per timeline.
  */
 export function readTimelineEnds(
-  db: SqlDatabase,
+  db: Database,
   { table, parent }: TimelineTable,
   parentIds: readonly string[],
   { take, newestFirst }: { readonly take: number; readonly newestFirst: boolean },

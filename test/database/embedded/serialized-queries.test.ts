@@ -28,9 +28,13 @@ function overlapping(): () => number {
 }
 
 test('concurrent reads of relations in a transaction run one after the other', async () => {
-  const most = overlapping()
   const include = { services: true, incidents: true, maintenances: true, monitors: true, apiKeys: true }
-  const found = await prisma.$transaction((tx) => tx.organization.findUnique({ where: { id: acme.id }, include }))
+  const [found, most] = await prisma.$transaction(async (tx) => {
+    // `BEGIN` is sent with the first statement.
+    await tx.$queryRaw`SELECT 1`
+    const counted = overlapping()
+    return [await tx.organization.findUnique({ where: { id: acme.id }, include }), counted]
+  })
   expect(found).toMatchObject({ id: acme.id, services: [], incidents: [] })
   expect(most()).toBe(1)
 })

@@ -1,5 +1,8 @@
 import { describe, expect, test, vi } from 'vitest'
+import type { Database } from '../../../src/core/context.ts'
 import { createMetrics } from '../../../src/core/telemetry/metrics.ts'
+import { plainRows } from '../../../src/database/transaction.ts'
+import type { Prisma } from '../../../src/generated/prisma/client.ts'
 import { deleteWatches, watchId } from '../../../src/monitoring/monitor/watches.ts'
 import { probeResult } from '../../../src/monitoring/result/probe-result.ts'
 import { RESULTS_NOTIFICATION } from '../../../src/monitoring/result/result-store.ts'
@@ -25,12 +28,15 @@ const up = probeResult('UP', 'Fine.', { latencyMs: 20, detail: { status: 200 } }
 const down = probeResult('DOWN', 'Refused.')
 const unknown = probeResult('UNKNOWN', 'No socket.')
 
-/** Creates a result writer. @param query runs its statements. */
-function recorderWith(query: typeof pool.query = pool.query.bind(pool)) {
+type Run = (statement: Prisma.Sql) => Promise<object[]>
+const run: Run = (statement) => plainRows(prisma, statement)
+
+/** Creates a result writer. @param through runs its statements. */
+function recorderWith(through?: Run) {
   const reconciled: string[] = []
   const metrics = createMetrics()
   const resultWriter = createResultWriter({
-    pool: { query },
+    db: through ? ({ $queryRaw: through } as unknown as Database) : prisma,
     reconcile: async (_, ids) => void reconciled.push(...ids),
     metrics,
     now,
@@ -165,6 +171,26 @@ describe('a result', () => {
     ])
   })
 
+  test('leaves one gap if the regions that must agree report at the same time after an outage', async () => {
+    const { id } = await watching.monitor(acme.id, { agreement: 2 })
+    const [known, regions] = [{ stateSince: at(0), dueAt: at(0), lastKnownAt: at(0) }, ['local', 'mars']]
+    await prisma.watch.deleteMany({ where: { monitorId: id } })
+    const watches = regions.map((region) => ({ id: watchId(id, region), monitorId: id, region, ...known }))
+    await prisma.watch.createMany({ data: watches })
+    const due = await readWatches(
+      pool,
+      watches.map((watch) => watch.id),
+    )
+    const late = due.toSorted((one, other) => one.region.localeCompare(other.region))
+    await Promise.all(
+      late.map((watch, index) => recorderWith().resultWriter.record(watch, { at: at(500 + index), result: up })),
+    )
+    const [gap, ...others] = await prisma.monitorGap.findMany({ where: { monitorId: id } })
+    expect(others).toEqual([])
+    expect(gap?.startedAt).toEqual(at(60))
+    expect([at(500), at(501)]).toContainEqual(gap?.endedAt)
+  })
+
   test('may contain text that PostgreSQL cannot store', async () => {
     const { resultWriter } = recorderWith()
     const { id, read } = await watched()
@@ -191,10 +217,10 @@ describe('a result', () => {
 describe('many results', () => {
   test('are written together, and announced in payloads of limited length', async () => {
     let statements = 0
-    const counting = ((query: never) => {
-      statements += 1
-      return pool.query(query)
-    }) as typeof pool.query
+    const counting: Run = (statement) => {
+      if (statement.text.includes('INSERT')) statements += 1
+      return run(statement)
+    }
     const { resultWriter, metrics } = recorderWith(counting)
     const heard: string[] = []
     const stop = await database.listen(RESULTS_NOTIFICATION, (payload) => heard.push(payload ?? ''))
@@ -212,18 +238,16 @@ describe('many results', () => {
 
   test('survive a short outage of the database', async () => {
     let failures = 2
-    const { resultWriter, metrics } = recorderWith(((query: never) => {
-      if (failures-- > 0) return Promise.reject(Object.assign(new Error('gone'), { code: '57P01' }))
-      return pool.query(query)
-    }) as typeof pool.query)
+    const { resultWriter, metrics } = recorderWith((statement) =>
+      failures-- > 0 ? Promise.reject(Object.assign(new Error('gone'), { code: '57P01' })) : run(statement),
+    )
     const { read } = await watched()
     expect(await resultWriter.record(await read(), { at: at(1), result: up })).toBe(true)
     expect(await metrics.text()).toMatch(/allclear_results_lost_total 0/)
   })
 
   test('are lost when the database is still unavailable while the service stops', async () => {
-    const gone = (() => Promise.reject(new Error('Connection terminated'))) as unknown as typeof pool.query
-    const { resultWriter, metrics } = recorderWith(gone)
+    const { resultWriter, metrics } = recorderWith(() => Promise.reject(new Error('Connection terminated')))
     const { read } = await watched()
     const recorded = resultWriter.record(await read(), { at: at(1), result: up })
     await resultWriter.close()
