@@ -16,6 +16,7 @@ import type { DatabaseHandle } from '../database/client.ts'
 import { announcedEvents, listenToLogs } from '../event-log/event.ts'
 import { openEventLog } from '../event-log/tail.ts'
 import { createCostCheck } from '../graphql/document/cost-check.ts'
+import { createDocumentCache } from '../graphql/document/document-cache.ts'
 import { closeIntrospection } from '../graphql/document/introspection.ts'
 import { createPersistedQueries } from '../graphql/document/persisted-queries.ts'
 import { createLiveSubscriptions } from '../graphql/subscription/live-subscriptions.ts'
@@ -211,12 +212,14 @@ function createGraphql(options: {
   })
   const checkCost = createCostCheck(readSizes)
   const persisted = createPersistedQueries()
+  const documents = createDocumentCache()
   const yoga = createGraphqlServer({
     schema,
     checkCost,
     contextOf: (...caller) => contextOf(dependencies, ...caller),
     live: live.plugin,
     persisted,
+    documents,
     // Callers see their own changes at once, before the log's notification arrives. The empty id belongs to no
     // organization.
     onMutation: (organizationId) => invalidate(organizationId ?? ''),
@@ -224,7 +227,7 @@ function createGraphql(options: {
     now,
     tracer,
   })
-  const answers = createAnswerCache({ schema, server: yoga, persisted, log, now })
+  const answers = createAnswerCache({ schema, server: yoga, persisted, documents, log, now })
   caches.push(answers)
   const websocket = createWebsocketServer({
     yoga,

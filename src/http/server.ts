@@ -123,6 +123,7 @@ export function createHttpServer(handlers: {
       () => {
         if (!socket.destroyed) work()
       },
+      'new',
     )
   }
 

@@ -22,19 +22,20 @@ export interface Filled {
   readonly serviceId: string
   /** Open incidents; each has five hundred updates. */
   readonly incidentIds: readonly string[]
-  /** Keys of empty organizations; each may test thirty monitors a minute. */
+  /** Keys of empty organizations; each may test thirty monitors a minute, and sixty channels an hour. */
   readonly probers: readonly string[]
   /** Another organization, with the maximum number of services. */
   readonly large: Large & { readonly key: string }
 }
 
+/** How many organizations probe when each case is sent once. */
 const PROBERS = 10
 
 /**
  * Creates the organization in a database that no service uses yet: three incidents of five hundred updates, without
- * rendered HTML.
+ * rendered HTML. @param rounds how often each case is sent.
  */
-export async function fillOrganization(dataDir: string, databaseUrl?: string): Promise<Filled> {
+export async function fillOrganization(dataDir: string, databaseUrl?: string, rounds = 1): Promise<Filled> {
   const database = await openDatabase({ dataDir, databaseUrl, log: silent })
   try {
     const { prisma } = database
@@ -79,7 +80,7 @@ export async function fillOrganization(dataDir: string, databaseUrl?: string): P
     })
     const large = { ...(await fillLarge(prisma, second.organization, new Date())), key: second.apiKey.secret }
     const probers: string[] = []
-    for (let n = 0; n < PROBERS; n++) {
+    for (let n = 0; n < PROBERS * rounds; n++) {
       const prober = { name: 'Prober', slug: `prober-${n}-${Date.now()}`, contactEmail: 'ops@prober.example' }
       probers.push((await createOrganization(operator, prober)).apiKey.secret)
     }

@@ -9,6 +9,7 @@ import type { DatabaseHandle } from '../../src/database/client.ts'
 import { announcedEvents, listenToLogs } from '../../src/event-log/event.ts'
 import { openEventLog } from '../../src/event-log/tail.ts'
 import { createCostCheck } from '../../src/graphql/document/cost-check.ts'
+import { createDocumentCache } from '../../src/graphql/document/document-cache.ts'
 import { createPersistedQueries } from '../../src/graphql/document/persisted-queries.ts'
 import { createLiveSubscriptions } from '../../src/graphql/subscription/live-subscriptions.ts'
 import { createSharedExecution } from '../../src/graphql/subscription/shared-execution.ts'
@@ -88,6 +89,7 @@ export async function startLiveService(
     contextOf: (...caller) => contextOf(parts, ...caller),
     live: live.plugin,
     persisted: createPersistedQueries(),
+    documents: createDocumentCache(),
     onMutation: () => {},
     log: silent,
     now,

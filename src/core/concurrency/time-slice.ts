@@ -8,6 +8,12 @@ const ARRIVALS_MS = 8
 /** The owner of work that takes turns; texts with the same content are the same owner. */
 type Owner = object | string
 
+/**
+ * Whether work has begun. What an owner has begun comes before what it has not: of hundreds of requests that arrive
+ * together, a few at a time are in memory as parsed documents and results, instead of all in the same stage.
+ */
+type Stage = 'new' | 'begun'
+
 const waiting = createFairQueue<Owner, { readonly owner: Owner; readonly resume: () => void }>()
 /** Whether the event loop is to call `endTurn`. */
 let isScheduled = false
@@ -30,9 +36,9 @@ export function isTimeSliceOver(): boolean {
  * Resolves when the owner's next time slice begins. Work that follows synchronously or in microtasks runs before any
  * other owner's. Owners take turns, so an owner with much work delays another one by a single slice.
  */
-export function nextTimeSlice(owner: Owner): Promise<void> {
+export function nextTimeSlice(owner: Owner, stage: Stage = 'begun'): Promise<void> {
   return new Promise((resolve) => {
-    waiting.add(owner, { owner, resume: resolve })
+    waiting.add(owner, { owner, resume: resolve }, stage === 'begun')
     schedule()
   })
 }
@@ -43,20 +49,21 @@ export async function yieldAfterTimeSlice(owner: Owner): Promise<void> {
 }
 
 /**
- * Returns what to wait for until it is the turn of an owner: the current slice is over, or earlier work of the owner
- * waits. Undefined: it is. Do not await undefined: others would find the same slice open before the work has begun.
+ * Returns what to wait for until it is the turn of an owner: the current slice is over, or work of the owner waits that
+ * comes before. Undefined: it is. Do not await undefined: others would find the same slice open before the work has begun.
  * @param owner returns the owner; called only if something waits, or has to.
  */
-export function turnOf(owner: () => Owner): Promise<void> | undefined {
-  if (isTimeSliceOver()) return nextTimeSlice(owner())
+export function turnOf(owner: () => Owner, stage: Stage = 'begun'): Promise<void> | undefined {
+  if (isTimeSliceOver()) return nextTimeSlice(owner(), stage)
   if (waiting.size === 0) return undefined
   const known = owner()
-  return waiting.sizeOf(known) === 0 ? undefined : nextTimeSlice(known)
+  const earlier = stage === 'begun' ? waiting.firstOf(known) : waiting.sizeOf(known)
+  return earlier === 0 ? undefined : nextTimeSlice(known, stage)
 }
 
 /** Does work at once, or as soon as it is the turn of its owner. @param owner as for `turnOf`. */
-export function inTurn(owner: () => Owner, work: () => void): void {
-  const turn = turnOf(owner)
+export function inTurn(owner: () => Owner, work: () => void, stage: Stage = 'begun'): void {
+  const turn = turnOf(owner, stage)
   if (turn === undefined) work()
   else void turn.then(work)
 }

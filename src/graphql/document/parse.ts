@@ -1,5 +1,5 @@
-import type { DocumentNode, ParseOptions, Source, Token } from 'graphql'
-import { GraphQLError, getOperationAST, Kind, Lexer, parse, Source as SourceText, TokenKind } from 'graphql'
+import type { DocumentNode, Token } from 'graphql'
+import { GraphQLError, getOperationAST, Kind, Lexer, parse, Source, TokenKind } from 'graphql'
 import { graphqlLimits } from '../../core/input-limits.ts'
 import { unstorable } from '../../core/storable-text.ts'
 import { truncate } from '../../core/truncate.ts'
@@ -16,31 +16,39 @@ const MAX_NAME_LENGTH = graphqlLimits.documentName.most
  * @throws GraphQLError `GRAPHQL_PARSE_FAILED` for a document that is invalid, too long or nested too deeply, or has a name
  *   that is too long; `BAD_USER_INPUT` for a text that cannot be stored.
  */
-export function parseWithinLimits(source: string | Source, options?: ParseOptions): DocumentNode {
+export function parseWithinLimits(text: string): DocumentNode {
+  const source = new Source(text)
   try {
-    requireHarmless(typeof source === 'string' ? new SourceText(source) : source)
-    return parse(source, { ...options, maxTokens: MAX_TOKENS })
+    return parse(source, { maxTokens: MAX_TOKENS, lexer: new LimitedLexer(source) })
   } catch (error) {
     if (!(error instanceof GraphQLError)) throw error
-    const { message, source: text, positions, extensions } = error
+    const { message, positions, extensions } = error
     throw extensions['code'] === undefined
-      ? requestError('GRAPHQL_PARSE_FAILED', message, { source: text, positions })
+      ? requestError('GRAPHQL_PARSE_FAILED', message, { source, positions })
       : error
   }
 }
 
-/** @throws GraphQLError when a document must not be parsed: it is nested too deeply, or has a hostile name or text. */
-function requireHarmless(source: Source): void {
-  const lexer = new Lexer(source)
-  let depth = 0
-  for (let count = 0; count <= MAX_TOKENS; count++) {
-    const token = lexer.advance()
-    if (token.kind === TokenKind.EOF) return
-    depth += Number(opening.has(token.kind)) - Number(closing.has(token.kind))
-    const error = problemOf(token, depth, source)
+/** Reads the tokens of a document until one of them is nested too deeply, or is a hostile name or text. */
+class LimitedLexer extends Lexer {
+  private depth = 0
+
+  /** The parser calls this for each token, before it goes deeper. */
+  override advance(): Token {
+    const before: Linked = this.token
+    const token = super.advance()
+    // Each place in the tree holds a token, which would hold all of them.
+    before.next = null
+    ;(token as Linked).prev = null
+    this.depth += Number(opening.has(token.kind)) - Number(closing.has(token.kind))
+    const error = problemOf(token, this.depth, this.source)
     if (error) throw error
+    return token
   }
 }
+
+/** A token, which the lexer itself links with those beside it. */
+type Linked = { -readonly [Name in 'next' | 'prev']: Token[Name] }
 
 function problemOf({ kind, start, value }: Token, depth: number, source: Source): GraphQLError | null {
   const place = { source, positions: [start] }

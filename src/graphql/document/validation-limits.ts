@@ -1,5 +1,5 @@
-import type { DocumentNode, FieldNode, GraphQLSchema, SelectionSetNode, ValidationRule } from 'graphql'
-import { type GraphQLError, Kind, NoFragmentCyclesRule, validate } from 'graphql'
+import type { DocumentNode, FieldNode, GraphQLError, GraphQLSchema, SelectionSetNode } from 'graphql'
+import { Kind, NoFragmentCyclesRule, specifiedRules, validate } from 'graphql'
 import { fragmentsOf, operationTooLarge } from './cost.ts'
 
 /** The maximum number of fields in a document, with its fragments expanded. */
@@ -7,30 +7,65 @@ const MAX_FIELDS = 5000
 /** The maximum number of pairs of fields with the same name, because validation compares each with each. */
 const MAX_PAIRS = 10_000
 /**
- * A document gets at most 20 errors. Suggestions of other names would take up to 3 ms for each: their time grows with
- * the product of the lengths of the name given and all names known.
+ * A document gets at most 10 errors, and one that says that there are more. Suggestions of other names would take up to
+ * 3 ms for each: their time grows with the product of the lengths of the name given and all names known.
  */
-const OPTIONS = { maxErrors: 20, hideSuggestions: true }
+const OPTIONS = { maxErrors: 10, hideSuggestions: true }
 
 /**
  * Validates a document unless validation itself would take too long: the time of some rules grows with the square of
  * the document's length.
  */
-export function validateWithinLimits(
-  schema: GraphQLSchema,
-  document: DocumentNode,
-  rules: readonly ValidationRule[] | undefined,
-): readonly GraphQLError[] {
-  const cycles = validate(schema, document, [NoFragmentCyclesRule], OPTIONS)
-  if (cycles.length > 0) return cycles
-  if (fieldsIn(document) > MAX_FIELDS) return [operationTooLarge(`has more than ${MAX_FIELDS} fields`)]
-  if (pairsIn(document) > MAX_PAIRS) return [operationTooLarge('repeats fields of the same name too often')]
-  return validate(schema, document, rules, OPTIONS)
+export function validateWithinLimits(schema: GraphQLSchema, document: DocumentNode): readonly GraphQLError[] {
+  const fragments = fragmentsOf(document)
+  if (hasCycle(fragments)) return withoutStacks(() => validate(schema, document, [NoFragmentCyclesRule], OPTIONS))
+  if (fieldsIn(document, fragments) > MAX_FIELDS) return [operationTooLarge(`has more than ${MAX_FIELDS} fields`)]
+  if (pairsIn(document, fragments) > MAX_PAIRS) return [operationTooLarge('repeats fields of the same name too often')]
+  return withoutStacks(() => validate(schema, document, specifiedRules, OPTIONS))
+}
+
+/**
+ * Runs a function without recording where errors occur, which takes ten times as long as an error of a document
+ * otherwise, and nobody reads it. If the function throws, it runs again, so that a bug has its stack.
+ */
+function withoutStacks<T>(run: () => T): T {
+  const { stackTraceLimit } = Error
+  Error.stackTraceLimit = 0
+  try {
+    return run()
+  } catch {
+    Error.stackTraceLimit = stackTraceLimit
+    return run()
+  } finally {
+    Error.stackTraceLimit = stackTraceLimit
+  }
+}
+
+/** Returns whether a fragment contains itself. The rule that says which one visits every field of a document. */
+function hasCycle(fragments: Fragments): boolean {
+  const entered = new Map<string, 'open' | 'done'>()
+  const isInCycle = (name: string): boolean => {
+    const state = entered.get(name)
+    const set = fragments.get(name)?.selectionSet
+    if (state !== undefined || set === undefined) return state === 'open'
+    entered.set(name, 'open')
+    const is = spreadsIn(set).some(isInCycle)
+    entered.set(name, 'done')
+    return is
+  }
+  return [...fragments.keys()].some(isInCycle)
+}
+
+/** Returns the names of the fragments that are spread in a selection. */
+function spreadsIn({ selections }: SelectionSetNode): readonly string[] {
+  return selections.flatMap((selection) => {
+    if (selection.kind === Kind.FRAGMENT_SPREAD) return [selection.name.value]
+    return selection.selectionSet ? spreadsIn(selection.selectionSet) : []
+  })
 }
 
 /** Counts the fields of a document without fragment cycles, with its fragments expanded. */
-function fieldsIn(document: DocumentNode): number {
-  const fragments = fragmentsOf(document)
+function fieldsIn(document: DocumentNode, fragments: Fragments): number {
   const known = new Map<SelectionSetNode, number>()
   const fieldsOf = (set: SelectionSetNode): number => {
     const found = known.get(set)
@@ -53,8 +88,7 @@ function fieldsIn(document: DocumentNode): number {
 type Fragments = ReturnType<typeof fragmentsOf>
 
 /** Counts the pairs of fields, or of spread fragments, with the same name at the same place of the result. */
-function pairsIn(document: DocumentNode): number {
-  const fragments = fragmentsOf(document)
+function pairsIn(document: DocumentNode, fragments: Fragments): number {
   let pairs = 0
   for (const set of setsOf(document)) {
     pairs += pairsOf([set], fragments)

@@ -13,7 +13,7 @@ import type { Caller } from '../../http/request/caller.ts'
 import { identifyingHeaders } from '../../http/request/caller.ts'
 import { publicCacheControl } from '../../http/response/cache-control.ts'
 import { hasCurrent } from '../../http/response/etag.ts'
-import { parseWithinLimits } from '../document/parse.ts'
+import type { DocumentCache } from '../document/document-cache.ts'
 import type { PersistedQueries } from '../document/persisted-queries.ts'
 import { isCacheable } from '../execution/cacheable.ts'
 import type { Shown } from '../schema/builder.ts'
@@ -69,10 +69,11 @@ export function createAnswerCache(options: {
   readonly schema: GraphQLSchema
   readonly server: GraphqlServer
   readonly persisted: PersistedQueries
+  readonly documents: DocumentCache
   readonly log: Logger
   readonly now: Clock
 }): AnswerCache {
-  const { schema, server, persisted, log, now } = options
+  const { schema, server, persisted, documents, log, now } = options
   const answers = createLogCache<Answer>({
     maxSize: MAX_ANSWER_BYTES,
     sizeOf: ({ body }, key) => key.length + body.length + OVERHEAD_BYTES,
@@ -91,9 +92,20 @@ export function createAnswerCache(options: {
     // A persisted query may become known later.
     const document = query ?? persisted.find(extensions)
     if (document === undefined) return false
-    const is = isDocumentCacheable(schema, document, operationName)
+    const is = isDocumentCacheable(document, operationName)
     known.set(key, is)
     return is
+  }
+
+  function isDocumentCacheable(text: unknown, operationName: unknown): boolean {
+    if (typeof text !== 'string' || (operationName != null && typeof operationName !== 'string')) return false
+    try {
+      const document = documents.parse(text)
+      return documents.validate(schema, document).length === 0 && isCacheable(schema, document, operationName)
+    } catch {
+      // The executor reports the problem.
+      return false
+    }
   }
 
   async function execute({ method, url, headers, body }: Question): Promise<Answer> {
@@ -171,16 +183,6 @@ function keyOf({ method, url, headers, body }: Question): string {
   const { accept = '', 'content-type': type = '' } = headers
   // Neither URLs nor headers contain line breaks, and each byte becomes one character.
   return `${method} ${url}\n${accept}\n${type}\n${body.toString('latin1')}`
-}
-
-function isDocumentCacheable(schema: GraphQLSchema, document: unknown, operationName: unknown): boolean {
-  if (typeof document !== 'string' || (operationName != null && typeof operationName !== 'string')) return false
-  try {
-    return isCacheable(schema, parseWithinLimits(document), operationName)
-  } catch {
-    // The executor reports the problem.
-    return false
-  }
 }
 
 /** The parameters of a request that determine what is executed, as sent. */

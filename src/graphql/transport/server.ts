@@ -8,12 +8,11 @@ import type { Tracer } from '../../core/telemetry/tracing.ts'
 import type { Clock } from '../../core/time.ts'
 import type { Caller } from '../../http/request/caller.ts'
 import type { CostCheck } from '../document/cost-check.ts'
+import type { DocumentCache } from '../document/document-cache.ts'
 import { answerIntrospection } from '../document/introspection.ts'
-import { parseWithinLimits, requireOperation } from '../document/parse.ts'
-import { createParseCache } from '../document/parse-cache.ts'
+import { requireOperation } from '../document/parse.ts'
 import type { PersistedQueries } from '../document/persisted-queries.ts'
 import { withoutHttp } from '../document/request-error.ts'
-import { validateWithinLimits } from '../document/validation-limits.ts'
 import { coerceVariables } from '../document/variables.ts'
 import { isCacheable } from '../execution/cacheable.ts'
 import { operationSpans } from '../execution/operation-span.ts'
@@ -44,6 +43,7 @@ export function createGraphqlServer(options: {
   readonly checkCost: CostCheck
   readonly live: Plugin
   readonly persisted: PersistedQueries
+  readonly documents: DocumentCache
   /** Called after each mutation with the caller's organization; null: none. */
   readonly onMutation: (organizationId: string | null) => void
   readonly log: Logger
@@ -51,7 +51,7 @@ export function createGraphqlServer(options: {
   /** Null or absent: operations are not traced. */
   readonly tracer?: Tracer | null
 }): GraphqlServer {
-  const { schema, contextOf, checkCost, live, persisted, onMutation, log, now, tracer } = options
+  const { schema, contextOf, checkCost, live, persisted, documents, onMutation, log, now, tracer } = options
   const debug = (...args: unknown[]) => log.debug({ args }, 'graphql')
   return createYoga<ServerContext, GraphContext>({
     schema,
@@ -59,10 +59,10 @@ export function createGraphqlServer(options: {
     plugins: [
       ...(tracer ? [operationSpans(tracer)] : []),
       mediaTypes,
-      parsing,
+      parsing(documents),
       requestBodies(MAX_BODY_BYTES),
       persisted.plugin,
-      limits(checkCost),
+      limits(checkCost, documents),
       mutations(onMutation),
       live,
       partialAnswers,
@@ -77,14 +77,15 @@ export function createGraphqlServer(options: {
     multipart: false,
     batching: false,
     maxRequestBodySize: false,
-    parserAndValidationCache: createParseCache(),
+    // Ours.
+    parserAndValidationCache: false,
     // Unexpected errors are logged where they are masked; others are callers' mistakes.
     logging: { debug, info: debug, warn: debug, error: debug },
   })
 }
 
 /** Sets the parser itself, so that its limits apply over HTTP and websocket alike. */
-const parsing: Plugin<object, ServerContext> = {
+const parsing = (documents: DocumentCache): Plugin<object, ServerContext> => ({
   onRequestParse({ request, requestParser, setRequestParser }) {
     if (request.method === 'POST' || !requestParser) return
     setRequestParser(async (query) => {
@@ -104,18 +105,18 @@ const parsing: Plugin<object, ServerContext> = {
     if (turn !== undefined) await turn
   },
   onParse({ context, setParseFn }) {
-    setParseFn(parseWithinLimits)
+    setParseFn(documents.parse)
     return ({ result }) => {
       // The caller's parameters, set by Yoga and the websocket.
       const { params } = context as { readonly params?: { readonly operationName?: string | null } }
       if (!(result instanceof Error)) requireOperation(result, params?.operationName)
     }
   },
-}
+})
 
 /** Rejects expensive operations before validation and execution, over every transport. */
-const limits = (checkCost: CostCheck): Plugin => ({
-  onValidate: ({ setValidationFn }) => setValidationFn(validateWithinLimits),
+const limits = (checkCost: CostCheck, documents: DocumentCache): Plugin => ({
+  onValidate: ({ setValidationFn }) => setValidationFn(documents.validate),
   async onExecute({ args, setResultAndStopExecution }) {
     requireCacheable(args)
     // Coercion, the computation of the cost and the first fields follow.

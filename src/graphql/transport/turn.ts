@@ -34,7 +34,7 @@ export function takeInTurns(
       await turn
       const [message = ''] = waiting.splice(0, 1)
       if (socket.readyState === socket.OPEN) takeOwn(message)
-      turn = waiting.length === 0 ? null : nextTimeSlice(clientSubject(address))
+      turn = waiting.length === 0 ? null : nextTimeSlice(clientSubject(address), 'new')
     }
     socket.resume()
   }
@@ -43,7 +43,7 @@ export function takeInTurns(
     const message = String(data)
     // A socket with a waiting message is paused, but ws passes on what it has read.
     if (waiting.length > 0) return void waiting.push(message)
-    const turn = turnOf(address)
+    const turn = turnOfOwner(() => clientSubject(address), 'new')
     if (turn === undefined) return takeOwn(message)
     waiting.push(message)
     void takeWaiting(turn)

@@ -42,3 +42,13 @@ test('an owner may go on, after which all others have their turn', () => {
   ])
   expect([queue.size, queue.nextOf('a')]).toEqual([0, undefined])
 })
+
+test('an owner’s first items come before its others, but not before those of other owners', () => {
+  const queue = queueOf('a1', 'b1', 'a2')
+  queue.add('a', 'a3', true)
+  queue.add('a', 'a4', true)
+  expect([queue.firstOf('a'), queue.sizeOf('a'), queue.firstOf('b'), queue.size]).toEqual([2, 4, 0, 5])
+  expect(Array.from({ length: 4 }, () => queue.next())).toEqual(['a3', 'b1', 'a4', 'a1'])
+  queue.add('a', 'a5', true)
+  expect(queue.clear()).toEqual(['a5', 'a2'])
+})

@@ -121,3 +121,33 @@ test('work is done at once unless the slice is over or earlier work of its owner
   await vi.waitUntil(() => done.length === 5)
   expect(done.filter((text) => text !== 'fourth')).toEqual(['first', 'second', 'late', 'third'])
 })
+
+test('what an owner has begun comes before what it has not, and waits for nothing else while the slice lasts', async () => {
+  await nextLoop()
+  vi.useFakeTimers({ toFake: ['performance'] })
+  const done: string[] = []
+  const request = (name: string) =>
+    inTurn(
+      () => 'owner',
+      () => {
+        done.push(`${name} parses`)
+        vi.advanceTimersByTime(5)
+        void Promise.resolve().then(() =>
+          inTurn(
+            () => 'owner',
+            () => {
+              done.push(`${name} answers`)
+              vi.advanceTimersByTime(5)
+            },
+          ),
+        )
+      },
+      'new',
+    )
+  // The slice is over, so all of them wait.
+  isTimeSliceOver()
+  vi.advanceTimersByTime(9)
+  for (const name of ['a', 'b', 'c']) request(name)
+  await vi.waitUntil(() => done.length === 6)
+  expect(done).toEqual(['a parses', 'a answers', 'b parses', 'b answers', 'c parses', 'c answers'])
+})

@@ -3,6 +3,7 @@ import { Socket } from 'node:net'
 import { buildSchema } from 'graphql'
 import { expect, test } from 'vitest'
 import { isTimeSliceOver } from '../../../src/core/concurrency/time-slice.ts'
+import { createDocumentCache } from '../../../src/graphql/document/document-cache.ts'
 import { createPersistedQueries } from '../../../src/graphql/document/persisted-queries.ts'
 import { createAnswerCache } from '../../../src/graphql/transport/answer-cache.ts'
 import type { GraphqlServer } from '../../../src/graphql/transport/server.ts'
@@ -22,6 +23,7 @@ test('simultaneous requests are executed in turns, so that one address delays an
     schema: buildSchema('type Query { a: Int }'),
     server: server as unknown as GraphqlServer,
     persisted: createPersistedQueries(),
+    documents: createDocumentCache(),
     log: silent,
     now: () => new Date(),
   })

@@ -80,3 +80,29 @@ test('pieces of a line each may be any number', async () => {
   const { sizes, isRefused } = await pieces(chunks(Array(20_000).fill(16)))
   expect([sum(sizes), isRefused]).toEqual([320_000, false])
 })
+
+test.each([
+  ['of a known length', 'Content-Length: 4000000\r\n\r\n', Buffer.alloc(4_000_000)],
+  ['in chunks', 'Transfer-Encoding: chunked\r\n\r\n', chunks(Array(400).fill(10_000))],
+])('of a large body %s, a turn of the event loop reads little', async (_, headers, body) => {
+  const socket = await connected(url)
+  const inTurns: number[] = [0]
+  const whole = new Promise<void>((resolve) => {
+    onRequest = (request) => {
+      const nextTurn = () => {
+        inTurns.push(0)
+        if (!request.complete) setImmediate(nextTurn)
+      }
+      setImmediate(nextTurn)
+      request.on('data', (piece: Buffer) => inTurns.push((inTurns.pop() ?? 0) + piece.length))
+      request.on('end', resolve)
+    }
+  })
+  socket.write(`POST / HTTP/1.1\r\nHost: x\r\n${headers}`)
+  socket.write(body)
+  await whole
+  socket.destroy()
+  expect(sum(inTurns)).toBe(4_000_000)
+  // A piece, and what was read before it.
+  expect(Math.max(...inTurns)).toBeLessThanOrEqual(2 * 64 * 1024)
+})
