@@ -207,7 +207,13 @@ async function openStorage({ config, log, openDatabase: open }: Options, closers
   await removeLeftCopies().catch((error: unknown) => log.warn({ err: error }, 'import: could not remove left copies'))
   const tracer = await openTracer(config, log)
   if (tracer) closers.push(tracer.close, traceStatements(tracer))
-  const opening = open({ dataDir: config.DATA_DIR, databaseUrl: config.DATABASE_URL, log })
+  const opening = open({
+    dataDir: config.DATA_DIR,
+    databaseUrl: config.DATABASE_URL,
+    directUrl: config.DATABASE_DIRECT_URL,
+    connections: config.DATABASE_CONNECTIONS,
+    log,
+  })
   // A failed opening needs no closing; the next line reports it.
   closers.push(function database() {
     return opening.then(

@@ -5,7 +5,7 @@ import type pg from 'pg'
 import type { Config } from '../core/config.ts'
 import { StartError } from '../core/errors.ts'
 import { createPool } from '../database/connection/pool.ts'
-import { migrationConfig } from '../database/connection/server-config.ts'
+import { plainConfig } from '../database/connection/server-config.ts'
 import { lockDirectory } from '../database/embedded/directory-lock.ts'
 import { databaseDirectory } from '../database/embedded/early-opening.ts'
 import { openEmbedded } from '../database/embedded/embedded.ts'
@@ -16,7 +16,16 @@ import { fillServer, readKey, requireRoomForKey, writeKey } from './destination.
 import { type DumpHead, dump, load, readHead } from './dump.ts'
 import { copyDatabase } from './snapshot.ts'
 
-export type BackupSettings = Pick<Config, 'DATA_DIR' | 'DATABASE_URL' | 'SECRET_KEY'>
+export type BackupSettings = Pick<Config, 'DATA_DIR' | 'DATABASE_URL' | 'SECRET_KEY'> &
+  Partial<Pick<Config, 'DATABASE_DIRECT_URL'>>
+
+/**
+ * Returns the address of the server for a backup, a restore or a move, whose connections must have sessions of their own;
+ * undefined: the database is embedded.
+ */
+export function sessionUrl({ DATABASE_URL, DATABASE_DIRECT_URL }: BackupSettings): string | undefined {
+  return DATABASE_URL === undefined ? undefined : (DATABASE_DIRECT_URL ?? DATABASE_URL)
+}
 
 /** The result of a restore. */
 export interface Restored {
@@ -39,7 +48,8 @@ export async function backUp(
   if (existsSync(file)) throw new StartError(`${file} already exists. Choose another file.`)
   const secretKey = settings.SECRET_KEY === undefined ? await readKey(settings.DATA_DIR) : null
   const write = (connection: pg.ClientBase) => writeArchive(file, dump(connection, secretKey), options)
-  if (settings.DATABASE_URL !== undefined) return onServer(settings.DATABASE_URL, write)
+  const url = sessionUrl(settings)
+  if (url !== undefined) return onServer(url, write)
   // The snapshot is written next to the backup, because that disk needs the space anyway.
   const copy = `${file}.snapshot`
   if (existsSync(copy)) throw new StartError(`${copy} already exists: another backup is running or was interrupted.`)
@@ -57,17 +67,15 @@ export async function backUp(
  * @throws StartError if the destination isn't empty, the backup is damaged or of a newer version, or the passphrase is wrong.
  */
 export async function restore(file: string, settings: BackupSettings, passphrase: string | null): Promise<Restored> {
-  const { DATA_DIR, DATABASE_URL, SECRET_KEY } = settings
+  const { DATA_DIR, SECRET_KEY } = settings
+  const url = sessionUrl(settings)
   // Verify the whole file first, so that a damaged one changes nothing.
   const { secretKey } = await readWhole(file, passphrase)
   const key = SECRET_KEY === undefined ? secretKey : null
   const known = await readMigrations(migrationsDirectory)
   const read = async (to: pg.ClientBase) => (await load(to, readArchive(file, passphrase), known)).rows
   const destination = { dataDir: DATA_DIR, key, read }
-  const rows =
-    DATABASE_URL === undefined
-      ? await restoreEmbedded(destination)
-      : await restoreServer({ ...destination, url: DATABASE_URL })
+  const rows = url === undefined ? await restoreEmbedded(destination) : await restoreServer({ ...destination, url })
   return { rows, hasKey: key !== null }
 }
 
@@ -141,7 +149,7 @@ export async function onEmbedded<T>(
 
 /** Connects to a server, and disconnects after use. */
 export async function onServer<T>(databaseUrl: string, use: (connection: pg.ClientBase) => Promise<T>): Promise<T> {
-  const pool = createPool({ ...migrationConfig(databaseUrl), max: 1 })
+  const pool = createPool({ ...plainConfig(databaseUrl), max: 1 })
   try {
     return await withConnection(pool, use)
   } finally {

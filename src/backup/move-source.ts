@@ -6,7 +6,7 @@ import { StartError } from '../core/errors.ts'
 import { SECOND } from '../core/time.ts'
 import { lockDirectory } from '../database/embedded/directory-lock.ts'
 import { databaseDirectory } from '../database/embedded/early-opening.ts'
-import { type BackupSettings, onEmbedded, onServer } from './backup.ts'
+import { type BackupSettings, onEmbedded, onServer, sessionUrl } from './backup.ts'
 import { type ChangeFeed, hasService, openChangeFeed } from './change-feed.ts'
 import { type Batch, beginLogOnServer, createChangeReader, dropLog, notLogged, requireLog } from './change-log.ts'
 import { copyDatabase, requireDatabase } from './snapshot.ts'
@@ -22,11 +22,10 @@ export interface Source {
 }
 
 /** Opens the database of these settings for a move. @throws StartError if it cannot be read, or another move reads it. */
-export async function openSource<T>(
-  { DATA_DIR, DATABASE_URL }: BackupSettings,
-  use: (source: Source) => Promise<T>,
-): Promise<T> {
-  if (DATABASE_URL !== undefined) return onServer(DATABASE_URL, (from) => openServer(DATABASE_URL, from, use))
+export async function openSource<T>(settings: BackupSettings, use: (source: Source) => Promise<T>): Promise<T> {
+  const { DATA_DIR } = settings
+  const url = sessionUrl(settings)
+  if (url !== undefined) return onServer(url, (from) => openServer(url, from, use))
   const feed = await openChangeFeed(DATA_DIR)
   if (feed === null) return openIdle(DATA_DIR, use)
   try {

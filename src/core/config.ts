@@ -40,6 +40,7 @@ const url = (expected: string, ...protocols: string[]) =>
       .refine((value) => protocols.includes(parseUrl(value)?.protocol ?? ''), expected)
       .optional(),
   )
+const databaseUrl = url('an address like postgresql://user:password@host:5432/database', 'postgresql:', 'postgres:')
 const webUrl = url('an http:// or https:// address', 'http:', 'https:')
 const flag = oneOf(['false', 'true'], 'false').transform((value) => value === 'true')
 
@@ -141,7 +142,9 @@ const settings = z.object({
   HOST: setting(z.string().refine(isHostName, 'an address or a host name to listen on').default('0.0.0.0')),
   BASE_URL: webUrl,
   DATA_DIR: z.string().optional().transform(dataDirectory),
-  DATABASE_URL: url('an address like postgresql://user:password@host:5432/database', 'postgresql:', 'postgres:'),
+  DATABASE_URL: databaseUrl,
+  DATABASE_DIRECT_URL: databaseUrl,
+  DATABASE_CONNECTIONS: integer(4, 1000, 12),
   ALLOWED_HOSTS: allowedHosts,
   ROLE: oneOf(['all', 'web', 'worker'], 'all'),
   REGION: setting(

@@ -10,9 +10,21 @@ import type { DatabaseHealth } from './connection/connection-health.ts'
 import { watchDatabase } from './connection/connection-health.ts'
 import type { LockDetector } from './connection/locked-tables.ts'
 import { createLockDetector } from './connection/locked-tables.ts'
-import { embeddedNotifications, type Notifications, serverNotifications } from './connection/notifications.ts'
+import {
+  embeddedNotifications,
+  type Notifications,
+  polledNotifications,
+  serverNotifications,
+} from './connection/notifications.ts'
 import { createPool, poolAfter, withHealth } from './connection/pool.ts'
-import { healthConfig, migrationConfig, openServer, serverConfig } from './connection/server-config.ts'
+import { routeTo } from './connection/route.ts'
+import {
+  healthConfig,
+  migrationConfig,
+  openServer,
+  type ServerConfig,
+  serverConfig,
+} from './connection/server-config.ts'
 import type { DatabaseProblem } from './connection/unavailable.ts'
 import { lockDirectory } from './embedded/directory-lock.ts'
 import { databaseDirectory, takeEarlyOpening } from './embedded/early-opening.ts'
@@ -22,6 +34,7 @@ import { serializeQueries } from './embedded/serialized-queries.ts'
 import { startVacuum } from './embedded/vacuum.ts'
 import { migrate, migrateTo, migrationsDirectory, readMigrations, requireMoved } from './migration/migrate.ts'
 import { readTemplate } from './migration/migrated-template.ts'
+import { whileOnlyMigrating } from './migration/migration-lock.ts'
 import { joiningPool, useTransactions } from './transaction.ts'
 
 /** An open database, migrated to this version. */
@@ -46,6 +59,13 @@ export interface DatabaseOptions {
   readonly dataDir: string
   /** The PostgreSQL server to use instead of the embedded database. */
   readonly databaseUrl: string | undefined
+  /**
+   * The address of the same server for what needs a session of its own, if `databaseUrl` is that of a pooler: migrations
+   * and notifications.
+   */
+  readonly directUrl?: string | undefined
+  /** How many connections to the server may be open, including those for health checks and notifications; absent: 12. */
+  readonly connections?: number
   readonly log: Logger
   /** The statement timeout on a server, in milliseconds. */
   readonly deadline?: number
@@ -69,15 +89,10 @@ interface Opened {
  * Opens the database and applies pending migrations.
  * @throws StartError when the database is in use by another process, unreachable, or of another version.
  */
-export async function openDatabase({
-  dataDir,
-  databaseUrl,
-  log,
-  deadline,
-  transactionTimeout = 10 * SECOND,
-}: DatabaseOptions): Promise<DatabaseHandle> {
+export async function openDatabase(options: DatabaseOptions): Promise<DatabaseHandle> {
+  const { dataDir, databaseUrl, log, transactionTimeout = 10 * SECOND } = options
   const start = performance.now()
-  const opening = databaseUrl === undefined ? openInDirectory(dataDir, log) : openOnServer(databaseUrl, log, deadline)
+  const opening = databaseUrl === undefined ? openInDirectory(dataDir, log) : openOnServer({ ...options, databaseUrl })
   const prisma = new PrismaClient({
     adapter: new PrismaPg(joiningPool(serializeQueries(poolAfter(async () => (await opening).pool)))),
     // Without the lines of the program around the call, which are the whole bundle.
@@ -185,13 +200,30 @@ const cannotOpen = (dataDir: string) => (error: Error) => {
   throw new StartError(`Could not open the embedded database in ${dataDir}: ${error.message}`, { cause: error })
 }
 
-async function openOnServer(databaseUrl: string, log: Logger, deadline?: number): Promise<Opened> {
-  const config = serverConfig(databaseUrl, deadline)
-  const migrating = await openServer(migrationConfig(databaseUrl), 1, log)
-  const applied = await requireMoved(migrating)
-    .then(() => migrate(migrating))
-    .finally(() => migrating.end())
-  const pool = await openServer(config, 10, log)
+/** The default of DATABASE_CONNECTIONS. */
+export const DEFAULT_CONNECTIONS = 12
+
+/** Beside the pool: one connection for health checks, one for notifications. */
+const BESIDE_POOL = 2
+
+const POLLED =
+  'database: DATABASE_URL is the address of a pooler, so this instance looks for changes every second instead of being notified. Set DATABASE_DIRECT_URL to the server’s own address'
+
+interface ServerOptions extends DatabaseOptions {
+  readonly databaseUrl: string
+}
+
+async function openOnServer(options: ServerOptions): Promise<Opened> {
+  const { databaseUrl, directUrl, connections = DEFAULT_CONNECTIONS, log, deadline } = options
+  const route = await routeTo(databaseUrl)
+  if (route.advice !== null) log.warn(`database: ${route.advice}`)
+  const direct = directUrl === undefined ? null : { url: directUrl, route: await routeTo(directUrl) }
+  const session = direct ?? { url: databaseUrl, route }
+  const applied = await migrateServer(migrationConfig(session.url, session.route), log)
+  const pool = await openServer(serverConfig(databaseUrl, route, deadline), connections - BESIDE_POOL, log)
+  // A pooler at the direct address gives each client a session of its own: that is what the address is for.
+  const isNotified = direct !== null || !route.isPooled
+  if (!isNotified) log.warn(POLLED)
   // A separate pool, so that health checks do not depend on the connections they check.
   const healthPool = createPool({ ...healthConfig(databaseUrl), max: 1 })
   healthPool.on('error', () => {})
@@ -205,13 +237,26 @@ async function openOnServer(databaseUrl: string, log: Logger, deadline?: number)
     pool: withHealth(pool, health),
     kind: 'server',
     failure: new Promise(() => {}),
-    notifications: serverNotifications(config, log),
+    notifications: isNotified
+      ? serverNotifications(serverConfig(session.url, session.route), log)
+      : polledNotifications(),
     health,
     isLocked: createLockDetector(healthPool, log).isLocked,
     applied,
     async close() {
       await Promise.all([pool.end(), healthPool.end()])
     },
+  }
+}
+
+/** Migrates a database. Two connections: one has the lock. @returns how many migrations it applied. */
+async function migrateServer(config: ServerConfig, log: Logger): Promise<number> {
+  const pool = await openServer(config, 2, log)
+  try {
+    await requireMoved(pool)
+    return await whileOnlyMigrating(pool, log, () => migrate(pool))
+  } finally {
+    await pool.end()
   }
 }
 
@@ -225,9 +270,14 @@ async function isFull(directory: string): Promise<boolean> {
 
 /** Returns the problem of a server that answers. The rows exceed `work_mem`, so the server has to write to its disk. */
 async function askServer(healthPool: pg.Pool): Promise<DatabaseProblem | null> {
-  const { rows } = await healthPool.query<{ readOnly: boolean }>(
-    `SELECT pg_is_in_recovery() OR current_setting('transaction_read_only')::bool AS "readOnly", count(*)
-     FROM generate_series(1, 5000)`,
-  )
-  return rows[0]?.readOnly ? 'read-only' : null
+  // Several statements give several results, which pg's types do not say.
+  const results: unknown = await healthPool.query(ASK)
+  const [{ readOnly } = {}] = (results as pg.QueryResult<{ readOnly?: boolean }>[]).flatMap(({ rows }) => rows)
+  return readOnly ? 'read-only' : null
 }
+
+/** The settings are those of the transaction, because a pooler passes no others on. */
+const ASK = `BEGIN; SET LOCAL statement_timeout = ${SECOND}; SET LOCAL work_mem = 64;
+  SELECT pg_is_in_recovery() OR current_setting('transaction_read_only')::bool AS "readOnly", count(*)
+  FROM generate_series(1, 5000);
+  COMMIT`

@@ -23,19 +23,28 @@ export function prepared({ text, values }: Pick<Prisma.Sql, 'text' | 'values'>):
 
 /**
  * Runs work. Repeats it if a statement was prepared before a newer version's migration, after which `SELECT *` would
- * return other columns. That statement fails before it has changed anything.
+ * return other columns, or in another session, which a pooler has replaced. That statement fails before it has changed
+ * anything.
  */
 export async function withCurrentPlans<T>(run: () => Promise<T>): Promise<T> {
   try {
     return await run()
   } catch (error) {
-    const { code, message } = error as { readonly code?: unknown; readonly message?: unknown }
-    // PostgreSQL's `feature_not_supported`, which has other causes too.
-    if (code !== '0A000' || message !== 'cached plan must not change result type') throw error
+    if (!isPlanLost(error)) throw error
     names.clear()
     renamed += 1
     return run()
   }
+}
+
+/** Codes for a prepared statement that does not exist, or exists already (PostgreSQL manual, appendix A). */
+const otherSession = new Set<unknown>(['26000', '42P05'])
+
+/** Returns whether an error is that of a prepared statement which another session or another schema has. */
+export function isPlanLost(error: unknown): boolean {
+  const { code, message } = error as { readonly code?: unknown; readonly message?: unknown }
+  // PostgreSQL's `feature_not_supported` has other causes too.
+  return otherSession.has(code) || (code === '0A000' && message === 'cached plan must not change result type')
 }
 
 /** Returns a parameter with its times in UTC. `pg` would write them in the time zone of the process. */

@@ -1,3 +1,4 @@
+import { LISTENS } from '../database/connection/notifications.ts'
 import { migrationsDirectory, readMigrations } from '../database/migration/migrate.ts'
 import { examineClock } from './clock.ts'
 import type { Finding } from './finding.ts'
@@ -26,11 +27,16 @@ export interface DatabaseState {
 }
 
 /**
- * Examines a PostgreSQL database: its version, latency, clock and migrations.
- * @param embedded whether it is the embedded database, which shares this machine’s speed and clock.
+ * The embedded database, which shares this machine’s speed and clock, or a server, to which each instance may open
+ * `connections`.
+ */
+export type ExaminedKind = 'embedded' | { readonly connections: number }
+
+/**
+ * Examines a PostgreSQL database: its version, latency, clock and migrations, and the connections that a server allows.
  * @throws the errors of the database.
  */
-export async function examineDatabase(db: Queryable, now: () => Date, embedded: boolean): Promise<Finding[]> {
+export async function examineDatabase(db: Queryable, now: () => Date, kind: ExaminedKind): Promise<Finding[]> {
   let latencyMs = Number.POSITIVE_INFINITY
   for (let ping = 0; ping < PINGS; ping++) {
     const start = performance.now()
@@ -44,9 +50,34 @@ export async function examineDatabase(db: Queryable, now: () => Date, embedded: 
   const after = now()
   const [{ version, at } = { version: '', at: after }] = rows
   const state = { version, latencyMs, ...(await readMigrated(db)) }
-  if (embedded) return judgeDatabase(state, embedded)
+  if (kind === 'embedded') return judgeDatabase(state, true)
   const clock = examineClock({ before, after, other: new Date(at), than: 'the database server’s' })
-  return [...judgeDatabase(state, embedded), clock]
+  return [...judgeDatabase(state, false), ...judgeConnections(await readConnections(db), kind.connections), clock]
+}
+
+/** The connections of a server. */
+export interface ServerConnections {
+  /** How many it allows those who are not superusers. */
+  readonly allowed: number
+  /** How many instances of the service are connected. */
+  readonly instances: number
+}
+
+/** Returns the finding if the instances may open more connections than the server allows. */
+export function judgeConnections({ allowed, instances }: ServerConnections, each: number): Finding[] {
+  const running = Math.max(instances, 1)
+  return running * each > allowed ? [found('DATABASE_CONNECTIONS_FEW', { allowed, instances: running, each })] : []
+}
+
+/** Each instance has one connection for notifications. */
+async function readConnections(db: Queryable): Promise<ServerConnections> {
+  const { rows } = await db.query<ServerConnections>(
+    `SELECT current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int
+         - coalesce(current_setting('reserved_connections', true), '0')::int AS allowed,
+       (SELECT count(*)::int FROM pg_stat_activity
+        WHERE datname = current_database() AND application_name = '${LISTENS}') AS instances`,
+  )
+  return rows[0] ?? { allowed: Number.POSITIVE_INFINITY, instances: 0 }
 }
 
 /** Returns the findings for measurements of a database. */

@@ -39,7 +39,7 @@ export interface Diagnosis {
 interface Parts {
   readonly config: Pick<
     Config,
-    'SMTP_URL' | 'DNS_SERVERS' | 'DATA_DIR' | 'TRUST_PROXY' | 'RDAP_BOOTSTRAP_URL' | 'SIGNUP'
+    'SMTP_URL' | 'DNS_SERVERS' | 'DATABASE_CONNECTIONS' | 'DATA_DIR' | 'TRUST_PROXY' | 'RDAP_BOOTSTRAP_URL' | 'SIGNUP'
   >
   readonly database: Pick<DatabaseHandle, 'pool' | 'kind'>
   readonly checker: Checker
@@ -82,7 +82,9 @@ export function createDiagnosis(parts: Parts): Diagnosis {
           ({ severity, subject }) => !EXAMINED.has(subject) || (severity !== 'ok' && subject !== 'lists'),
         ),
       ),
-      part('database', () => examineDatabase(pool, now, kind === 'embedded')),
+      part('database', () =>
+        examineDatabase(pool, now, kind === 'embedded' ? 'embedded' : { connections: config.DATABASE_CONNECTIONS }),
+      ),
       part('mail', async () => [await examineMail(config.SMTP_URL, parts.readMailRefusal)]),
       part('lists', async () => [examineLists(listStates(checker), config.DNS_SERVERS)]),
       part('private targets', async () => [

@@ -264,6 +264,13 @@ const kinds = {
     ({ milliseconds }) => `The database is slow: it takes ${milliseconds} ms for an empty statement.`,
     'Run the service and its database in the same data center.',
   ),
+  DATABASE_CONNECTIONS_FEW: problem<{ readonly allowed: number; readonly instances: number; readonly each: number }>(
+    'warning',
+    'database',
+    ({ allowed, instances, each }) =>
+      `The database server allows ${allowed} connections, but ${instances === 1 ? 'this instance' : `${instances} instances`} may open ${instances * each}.`,
+    'Raise max_connections of the server, lower DATABASE_CONNECTIONS, or put a pooler in between (/docs/deployment#poolers).',
+  ),
   DATABASE_BEHIND: problem<{ readonly count: number }>(
     'warning',
     'database',

@@ -1,9 +1,8 @@
-import pg from 'pg'
 import type { Config } from '../core/config.ts'
 import { readConfig } from '../core/config.ts'
 import { StartError } from '../core/errors.ts'
 import { SECOND } from '../core/time.ts'
-import { migrationConfig } from '../database/connection/server-config.ts'
+import { plainConfig } from '../database/connection/server-config.ts'
 import { reasonOf } from '../network/reason.ts'
 import { examineDatabase } from './database.ts'
 import { examineDisk } from './disk.ts'
@@ -28,22 +27,23 @@ export async function examineSettings(env: Environment, now: () => Date): Promis
     if (!(error instanceof StartError)) throw error
     return error.message.split('\n').map((line) => found('SETTINGS_INVALID', { reason: line }))
   }
-  const { SMTP_URL, DATABASE_URL, DATA_DIR } = config
+  const { SMTP_URL, DATABASE_URL, DATABASE_CONNECTIONS, DATA_DIR } = config
   const resolvers = env['DNS_SERVERS'] ? config.DNS_SERVERS : []
   const all = await Promise.all([
     ...resolvers.map(({ address, port }) =>
       examineResolver(address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`),
     ),
     ...(SMTP_URL === undefined ? [] : [examineMail(SMTP_URL)]),
-    ...(DATABASE_URL === undefined ? [] : [examineServer(DATABASE_URL, now)]),
+    ...(DATABASE_URL === undefined ? [] : [examineServer(DATABASE_URL, DATABASE_CONNECTIONS, now)]),
     examineDisk(DATA_DIR),
   ])
   return all.flat().filter((finding) => finding !== null)
 }
 
-async function examineServer(databaseUrl: string, now: () => Date): Promise<Finding[]> {
-  const client = new pg.Client({
-    ...migrationConfig(databaseUrl),
+async function examineServer(databaseUrl: string, connections: number, now: () => Date): Promise<Finding[]> {
+  const config = plainConfig(databaseUrl)
+  const client = new config.Client({
+    ...config,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     query_timeout: CONNECT_TIMEOUT_MS,
   })
@@ -51,7 +51,7 @@ async function examineServer(databaseUrl: string, now: () => Date): Promise<Find
   client.on('error', () => {})
   try {
     await client.connect()
-    return await examineDatabase(client, now, false)
+    return await examineDatabase(client, now, { connections })
   } catch (error) {
     return [found('DATABASE_UNREACHABLE', { reason: reasonOf(error) })]
   } finally {

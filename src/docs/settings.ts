@@ -35,7 +35,12 @@ const documented: Readonly<Record<Name, SettingDoc>> = {
     meaning:
       'Directory of the embedded database, the generated secret key and compiled geo data. One process at a time.',
   },
-  DATABASE_URL: { meaning: '`postgresql://…`: a PostgreSQL server instead of the embedded database.' },
+  DATABASE_URL: { meaning: '`postgresql://…`: a PostgreSQL server, or its pooler, instead of the embedded database.' },
+  DATABASE_DIRECT_URL: {
+    meaning: 'The server’s own address, if `DATABASE_URL` is that of a [pooler](deployment.md#poolers).',
+    otherwise: '`DATABASE_URL`',
+  },
+  DATABASE_CONNECTIONS: { meaning: 'Connections to the server that this instance may open.' },
   ADMIN_TOKEN: {
     meaning: 'Operator token, 16 characters or more.',
     otherwise: 'generated and printed at the first start',

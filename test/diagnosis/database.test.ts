@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Queryable } from '../../src/diagnosis/database.ts'
-import { examineDatabase, judgeDatabase } from '../../src/diagnosis/database.ts'
+import { examineDatabase, judgeConnections, judgeDatabase } from '../../src/diagnosis/database.ts'
 import { examineSettings } from '../../src/diagnosis/settings.ts'
 import { atTheEnd } from '../support/at-the-end.ts'
 import { borrowDatabase, serverUrl } from '../support/database.ts'
@@ -21,10 +21,12 @@ function answering(text: string, change: (rows: object[]) => object[]): Queryabl
 
 /** Returns the codes found on a server, except latency, which varies on a busy machine. */
 const codes = async (db: Queryable) =>
-  (await examineDatabase(db, now, false)).map(({ code }) => code).filter((code) => code !== 'DATABASE_SLOW')
+  (await examineDatabase(db, now, { connections: 12 }))
+    .map(({ code }) => code)
+    .filter((code) => code !== 'DATABASE_SLOW')
 
 test('a migrated database has no problems', async () => {
-  expect(await examineDatabase(database.pool, now, true)).toMatchObject([
+  expect(await examineDatabase(database.pool, now, 'embedded')).toMatchObject([
     { code: 'DATABASE_OK', message: expect.stringMatching(/^PostgreSQL \d+\.\d+ answers within \d+ ms\.$/) },
   ])
   expect(await codes(database.pool)).toEqual(['DATABASE_OK', 'CLOCK_OK'])
@@ -44,6 +46,14 @@ test.each([
   expect(judgeDatabase({ ...well, ...state }, false).map(({ code }) => code)).toEqual(found)
 })
 
+test.each([
+  [{ allowed: 97, instances: 8 }, []],
+  [{ allowed: 97, instances: 9 }, ['The database server allows 97 connections, but 9 instances may open 108.']],
+  [{ allowed: 10, instances: 0 }, ['The database server allows 10 connections, but this instance may open 12.']],
+])('compares the connections of the instances with those of a server: %j', (state, messages) => {
+  expect(judgeConnections(state, 12).map(({ message }) => message)).toEqual(messages)
+})
+
 test('an embedded database on a busy machine is not slow', () => {
   const state = { version: '17.2', latencyMs: 80, lacking: 0, newer: null }
   expect(judgeDatabase(state, true)).toMatchObject([{ code: 'DATABASE_OK' }])
@@ -51,10 +61,10 @@ test('an embedded database on a busy machine is not slow', () => {
 
 test('finds a different clock, and migrations of another version', async () => {
   const later = () => new Date(Date.now() + 60_000)
-  const clock = (await examineDatabase(database.pool, later, false)).at(-1)
+  const clock = (await examineDatabase(database.pool, later, { connections: 12 })).at(-1)
   expect(clock?.code).toBe('CLOCK_OFF')
   const newer = answering('migration_name', (rows) => [...rows.slice(1), { name: '99991231_of_tomorrow' }])
-  const findings = await examineDatabase(newer, now, true)
+  const findings = await examineDatabase(newer, now, 'embedded')
   expect(findings.map(({ code }) => code)).toEqual(['DATABASE_BEHIND', 'DATABASE_NEWER'])
   expect(findings[0]?.message).toContain('lacks 1 of')
   expect(findings[1]?.message).toContain('99991231_of_tomorrow')

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import type { Logger } from 'pino'
 import { SECOND } from '../../core/time.ts'
+import type { ServerConfig } from './server-config.ts'
 import { asUnavailable } from './unavailable.ts'
 
 /**
@@ -36,14 +37,22 @@ const PING_TIMEOUT = 2 * SECOND
 /** The longest pause before the next connection attempt. */
 const MAX_PAUSE = 2 * SECOND
 
+/** The name of the connection for notifications, of which each instance has one. */
+export const LISTENS = 'allclear notifications'
+
 /** Creates notifications for a server, on a separate connection that opens at the first `listen` and reconnects. */
-export function serverNotifications(config: pg.ClientConfig, log: Logger): Notifications {
+export function serverNotifications(config: ServerConfig, log: Logger): Notifications {
   const channels = new Map<string, Set<Listener>>()
   const closing = new AbortController()
   let connection: Promise<pg.Client> | undefined
 
   async function connect(): Promise<pg.Client> {
-    const client = new pg.Client({ ...config, query_timeout: PING_TIMEOUT, connectionTimeoutMillis: 2 * PING_TIMEOUT })
+    const client = new config.Client({
+      ...config,
+      application_name: LISTENS,
+      query_timeout: PING_TIMEOUT,
+      connectionTimeoutMillis: 2 * PING_TIMEOUT,
+    })
     client.on('notification', (message) => deliver(channels, message))
     client.on('error', (error) =>
       log.warn({ err: asUnavailable(error) }, 'database: the connection for notifications failed'),
@@ -114,6 +123,21 @@ export function serverNotifications(config: pg.ClientConfig, log: Logger): Notif
       await client.end()
       clearTimeout(cut)
     },
+  }
+}
+
+/** The interval at which listeners without notifications look for themselves. */
+const POLL_INTERVAL = SECOND
+
+/** Creates what replaces notifications where none arrive: listeners hear every second that they may have missed some. */
+export function polledNotifications(): Notifications {
+  const channels = new Map<string, Set<Listener>>()
+  const polling = setInterval(() => {
+    for (const listeners of channels.values()) for (const listener of listeners) listener(null)
+  }, POLL_INTERVAL).unref()
+  return {
+    listen: (channel, listener) => listen(channels, channel, listener, async () => {}),
+    close: async () => clearInterval(polling),
   }
 }
 

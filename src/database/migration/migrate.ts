@@ -25,9 +25,7 @@ export async function readMigrations(directory: string): Promise<Migration[]> {
 }
 
 /**
- * Applies the pending migrations of a folder, and records them as `prisma migrate deploy` does. The pool must have one
- * connection: it holds Prisma's own advisory lock, so that this and any other start or deploy wait for each other. The
- * lock ends with the connection.
+ * Applies the pending migrations of a folder, and records them as `prisma migrate deploy` does.
  * @returns how many migrations it applied.
  * @throws StartError when the database and the folder do not match, or a migration fails.
  */
@@ -37,14 +35,10 @@ export async function migrate(pool: pg.Pool, directory = migrationsDirectory): P
 
 /** Does the same as `migrate`, with migrations that were already read. */
 export async function migrateTo(pool: pg.Pool, migrations: readonly Migration[]): Promise<number> {
-  await pool.query('SELECT pg_advisory_lock($1)', [migrationLock])
   const pending = unapplied(migrations, await readRecords(pool))
   if (pending.length > 0) await apply(pool, pending)
   return pending.length
 }
-
-/** The key of the advisory lock of Prisma's migrations (schema-engine, `acquire_lock` of its PostgreSQL flavour). */
-const migrationLock = 72_707_369
 
 /** A migration's record in Prisma's table. A migration whose record is marked as rolled back counts as never run. */
 interface MigrationRecord {

@@ -1,6 +1,7 @@
 import type { Context, Database } from '../../core/context.ts'
 import { transaction } from '../../core/context.ts'
 import { errorCode } from '../../core/error-code.ts'
+import { isPlanLost } from '../../database/statement.ts'
 import { plainRows } from '../../database/transaction.ts'
 import { Prisma } from '../../generated/prisma/client.ts'
 import type { MonitorState, ProbeOutcome } from '../../generated/prisma/enums.ts'
@@ -246,5 +247,5 @@ function storable(_key: string, value: unknown): unknown {
  */
 export function isRefusal(error: unknown): boolean {
   const code = errorCode(error)
-  return /^[0-9A-Z]{5}$/.test(code) && !/^(08|25|40|53|55|57|58|XX)/.test(code)
+  return /^[0-9A-Z]{5}$/.test(code) && !/^(08|25|40|53|55|57|58|XX)/.test(code) && !isPlanLost(error)
 }

@@ -3,6 +3,7 @@ import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import pg from 'pg'
 import { afterAll, beforeEach, expect, test } from 'vitest'
+import { DIRECT } from '../../../src/database/connection/route.ts'
 import { serverConfig } from '../../../src/database/connection/server-config.ts'
 import { migrate, migrationsDirectory, readMigrations } from '../../../src/database/migration/migrate.ts'
 import { startSchemaEngine } from '../../../src/database/migration/schema-engine.ts'
@@ -11,7 +12,7 @@ import { temporaryDirectory } from '../../support/scratch.ts'
 
 const database = await testDatabase()
 const url = database.pool.options.connectionString
-const pool = url === undefined ? database.pool : new pg.Pool({ ...serverConfig(url), max: 1 })
+const pool = url === undefined ? database.pool : new pg.Pool({ ...serverConfig(url, DIRECT), max: 1 })
 const { path: directory, remove } = await temporaryDirectory()
 afterAll(async () => {
   await remove()
