@@ -201,7 +201,7 @@ const cannotOpen = (dataDir: string) => (error: Error) => {
 }
 
 /** The default of DATABASE_CONNECTIONS. */
-export const DEFAULT_CONNECTIONS = 12
+const DEFAULT_CONNECTIONS = 12
 
 /** Beside the pool: one connection for health checks, one for notifications. */
 const BESIDE_POOL = 2
