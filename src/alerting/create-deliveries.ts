@@ -2,15 +2,13 @@ import type { Context } from '../core/context.ts'
 import { newId } from '../core/id.ts'
 import type { SecretBox } from '../core/secret-box.ts'
 import type { AlertChannel } from '../generated/prisma/client.ts'
+import { notifyDeliveryWorkers } from '../notification/queue/wake-up.ts'
 import { acknowledgeTokenHash } from './message.ts'
 import { quietTimesOf, quietUntil } from './quiet-hours.ts'
 import { GATHER_MS, MAX_GATHER_MS } from './rules.ts'
 import type { AlertItem } from './sender/item.ts'
 import { isOver, readItems, serializeItems } from './sender/item.ts'
 import { senders } from './senders.ts'
-
-/** The database notification that announces new alert deliveries. */
-export const ALERT_DELIVERY_NOTIFICATION = 'alert_delivery'
 
 /** How many alerts a message can have; further ones go into another message. */
 const MAX_ITEMS = 200
@@ -34,7 +32,7 @@ export async function createDeliveries(
   } else {
     await deliverToPeople(tx, channel, items, quietEnd)
   }
-  await tx.db.$executeRaw`SELECT pg_notify(${ALERT_DELIVERY_NOTIFICATION}, '')`
+  await notifyDeliveryWorkers(tx, 'AlertDelivery')
   return quietEnd ?? now
 }
 

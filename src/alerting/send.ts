@@ -1,7 +1,11 @@
+import type { Context } from '../core/context.ts'
+import type { SecretBox } from '../core/secret-box.ts'
 import { parseUrl } from '../core/url.ts'
+import type { AlertChannel } from '../generated/prisma/client.ts'
 import type { AlertChannelKind } from '../generated/prisma/enums.ts'
 import type { Answer } from '../network/outbound/outbound.ts'
 import type { SendResult } from '../notification/channel/channel.ts'
+import { sealedAddress } from './message.ts'
 import type { AlertMessage, AlertTools } from './sender/sender.ts'
 import { senders } from './senders.ts'
 
@@ -34,6 +38,23 @@ export async function sendAlert(
   }
   const result = await senders[kind].send(message, { ...tools, outbound })
   return { result, answer: last === null ? null : shownAnswer(last, secretsIn(message)) }
+}
+
+/** Stores the id that a Telegram chat has after it became a supergroup, unless the channel got another address meanwhile. */
+export async function followMove(
+  { db }: Pick<Context, 'db'>,
+  seal: SecretBox,
+  { id, address }: Pick<AlertChannel, 'id' | 'address'>,
+  result: SendResult,
+): Promise<void> {
+  if (result.kind === 'postponed' || result.movedTo === undefined) return
+  const { text, label } = result.movedTo
+  const data: unknown = JSON.parse(seal.open(address, sealedAddress(id)))
+  const moved = { ...Object(data), chatId: text.slice(text.indexOf('/') + 1) }
+  await db.alertChannel.updateMany({
+    where: { id, address },
+    data: { address: seal.seal(JSON.stringify(moved), sealedAddress(id)), label },
+  })
 }
 
 /** Returns a response as one line, without the secrets that it repeats, or null. */

@@ -9,8 +9,7 @@ import { createMemberPush } from '../notification/push/member-push.ts'
 import { channelEvent, ownChannel } from './channel.ts'
 import type { AlertingContext } from './context.ts'
 import { buildMessage } from './message.ts'
-import { followMove } from './moved-channel.ts'
-import { sendAlert } from './send.ts'
+import { followMove, sendAlert } from './send.ts'
 
 /** How many tests an organization may send in an hour. */
 const MAX_TESTS = 60

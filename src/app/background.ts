@@ -5,9 +5,8 @@ import { eraseDeleted } from '../account/organization/erasure.ts'
 import { EARLIEST_REMINDER } from '../account/organization/plan.ts'
 import type { Quota } from '../account/quota.ts'
 import { deleteOldUsage } from '../account/quota.ts'
-import { ALERT_DELIVERY_NOTIFICATION } from '../alerting/create-deliveries.ts'
+import { alertDeliveries } from '../alerting/alert-deliveries.ts'
 import { createDefaultPushChannels, WITHOUT_PUSH_CHANNEL } from '../alerting/default-push-channel.ts'
-import { createAlertWorker } from '../alerting/delivery-worker.ts'
 import { dispatchAlerts } from '../alerting/dispatch-alerts.ts'
 import { EARLIEST_FOLLOW_UP, followUpAlerts } from '../alerting/follow-up.ts'
 import { deleteOldAlerts } from '../alerting/retention.ts'
@@ -19,7 +18,7 @@ import { deleteOldPayloads } from '../billing/retention.ts'
 import { deleteOldCheckouts } from '../billing/subscription/checkout.ts'
 import type { MountedFile } from '../configuration/mounted-file.ts'
 import type { LoopState, PollLoop } from '../core/concurrency/poll-loop.ts'
-import { startPollLoop, worseState } from '../core/concurrency/poll-loop.ts'
+import { startPollLoop } from '../core/concurrency/poll-loop.ts'
 import type { Config } from '../core/config.ts'
 import type { Context } from '../core/context.ts'
 import type { CountDeleted } from '../core/deleted-rows.ts'
@@ -44,9 +43,12 @@ import type { Outbound } from '../network/outbound/outbound.ts'
 import type { ThirdPartyRate } from '../network/third-party-rate.ts'
 import type { Mailer } from '../notification/channel/mailer.ts'
 import { deleteOldDeliveries } from '../notification/delivery/delivery.ts'
+import type { Notifier } from '../notification/delivery/notifier.ts'
 import { startNotifier } from '../notification/delivery/notifier.ts'
+import { subscriberDeliveries } from '../notification/delivery/subscriber-deliveries.ts'
 import { suppressStopped } from '../notification/mail/suppression.ts'
 import { createMemberPush } from '../notification/push/member-push.ts'
+import { pushDeliveries } from '../notification/push/push-deliveries.ts'
 import { deleteExpired as deleteExpiredTokens } from '../people/one-time-token.ts'
 import { runDueMaintenance } from '../status/maintenance/maintenance-job.ts'
 import { runDueSeries } from '../status/maintenance/maintenance-series.ts'
@@ -132,7 +134,7 @@ export async function startBackground(dependencies: Dependencies, closers: Close
   const { ctx, seal, backups, configurationFile } = dependencies
   // Runs before events are dispatched, so that browsers with notifications from an earlier version miss none.
   while (await createDefaultPushChannels({ ...ctx, seal })) {}
-  const { notifier, alerts } = await startDelivering(dependencies, closers)
+  const notifier = await startDelivering(dependencies, closers)
   await startReceiving(dependencies, closers)
   const repeating = createRepeating(dependencies, closers)
   repeating.repeat(() => watchClock(ctx), RETRY_INTERVAL)
@@ -141,42 +143,33 @@ export async function startBackground(dependencies: Dependencies, closers: Close
   if (backups) startBackups(backups, ctx.log, closers)
   if (configurationFile) repeating.repeat(() => configurationFile.run(), MINUTE)
   return {
-    deliveryState: () => worseState(notifier.state(), alerts.state()),
-    check: async () => void (await Promise.all([notifier.check(), alerts.check()])),
+    deliveryState: notifier.state,
+    check: notifier.check,
   }
 }
 
-/** Starts to send notifications to subscribers and alerts to the team. */
+/** Starts to send notifications to subscribers and browsers, and alerts to the team. */
 async function startDelivering(
   { ctx, database, seal, usage, rate, outbound, mailer, metrics, agenda }: Dependencies,
   closers: Closers,
-) {
-  const { now, site } = ctx
+): Promise<Notifier> {
+  const { now, site, config } = ctx
+  const { pool } = database
+  const tools = { outbound, mailer, now }
+  const push = createMemberPush({ db: ctx.db, seal, now, config, site })
   const notifier = await startNotifier({
-    ctx,
-    database,
-    seal,
-    usage,
-    tools: { outbound, mailer, now },
-    rate,
-    site,
-    metrics,
-    agenda,
+    ...{ ctx, database, pool, seal, usage, rate, metrics, agenda },
+    kinds: [
+      subscriberDeliveries({ ctx: { ...ctx, seal }, pool, tools, site }),
+      pushDeliveries({ ctx, pool, tools: { outbound, now, seal, config, site } }),
+      alertDeliveries({ ctx, pool, seal, tools: { ...tools, push }, site }),
+    ],
     handleEvents: (tx, organizationId, events) => dispatchAlerts({ ...tx, seal }, organizationId, events),
   })
   closers.push(function notifications() {
     return notifier.close()
   })
-  const push = createMemberPush({ db: ctx.db, seal, now, config: ctx.config, site })
-  const sending = { outbound, mailer, now, push }
-  const alerts = createAlertWorker({ ctx, seal, usage, tools: sending, rate, site, metrics, agenda })
-  const unlistenAlerts = await database.listen(ALERT_DELIVERY_NOTIFICATION, alerts.wake)
-  alerts.start()
-  closers.push(async function alertDeliveries() {
-    await unlistenAlerts()
-    await alerts.close()
-  })
-  return { notifier, alerts }
+  return notifier
 }
 
 /** Starts to read the messages of integrations. */

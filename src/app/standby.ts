@@ -1,5 +1,5 @@
 import type { Quota } from '../account/quota.ts'
-import { createAlertWorker } from '../alerting/delivery-worker.ts'
+import { alertDeliveries } from '../alerting/alert-deliveries.ts'
 import { dispatchAlerts } from '../alerting/dispatch-alerts.ts'
 import { standInForWorkers } from '../alerting/standby.ts'
 import { startPollLoop } from '../core/concurrency/poll-loop.ts'
@@ -14,7 +14,8 @@ import type { ThirdPartyRate } from '../network/third-party-rate.ts'
 import type { Mailer } from '../notification/channel/mailer.ts'
 import { createDispatcher } from '../notification/delivery/dispatcher.ts'
 import { createMemberPush } from '../notification/push/member-push.ts'
-import { createPushWorker } from '../notification/push/push-worker.ts'
+import { pushDeliveries } from '../notification/push/push-deliveries.ts'
+import { createDeliveryWorker } from '../notification/queue/worker.ts'
 
 /** The pause after work that failed. */
 const RETRY_INTERVAL = 5 * SECOND
@@ -40,9 +41,10 @@ export function startStandby(parts: {
   if (config.ROLE !== 'web') return async () => {}
   const { pool } = database
   const push = createMemberPush({ db: ctx.db, seal, now, config, site })
-  const alerts = createAlertWorker({ ctx, seal, usage, tools: { outbound, mailer, now, push }, rate, site, metrics })
-  const pushes = createPushWorker({ ctx, pool, rate, tools: { outbound, now, seal, config, site } })
-  const workers = [alerts, pushes]
+  const alerts = alertDeliveries({ ctx, pool, seal, tools: { outbound, mailer, now, push }, site })
+  const pushes = pushDeliveries({ ctx, pool, tools: { outbound, now, seal, config, site } })
+  const sending = { ctx, pool, seal, usage, rate, metrics }
+  const workers = [createDeliveryWorker(sending, alerts), createDeliveryWorker(sending, pushes)]
   const dispatcher = createDispatcher(ctx, pool, (tx, id, events) => dispatchAlerts({ ...tx, seal }, id, events))
   const loop = startPollLoop(() => standInForWorkers({ ctx: { ...ctx, seal }, dispatcher, workers }), {
     retryMs: RETRY_INTERVAL,

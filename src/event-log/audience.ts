@@ -6,8 +6,9 @@ import { EventKind } from '../generated/prisma/enums.ts'
  * - `subscribers`: subscribers are notified
  * - `browsers`: members are notified in their browsers. Alerts reach browsers through alert channels instead
  * - `alerts`: the event can open, change or end an alert
+ * - `probes`: the event can make probes due, or end the staleness of a monitor
  */
-export type Audience = 'page' | 'subscribers' | 'browsers' | 'alerts'
+export type Audience = 'page' | 'subscribers' | 'browsers' | 'alerts' | 'probes'
 
 /**
  * The audiences of each kind of event. A new kind does not compile until its audiences are listed here, and until the
@@ -27,7 +28,7 @@ const audiences = {
   SERVICE_GROUPS_REORDERED: ['page'],
   SERVICE_CREATED: ['page'],
   SERVICE_UPDATED: ['page'],
-  SERVICE_DELETED: ['page', 'alerts'],
+  SERVICE_DELETED: ['page', 'alerts', 'probes'],
   SERVICES_REORDERED: ['page'],
   SERVICE_STATUS_CHANGED: ['page', 'subscribers'],
   SERVICE_UNKNOWN: ['page'],
@@ -71,17 +72,17 @@ const audiences = {
   MAINTENANCE_SERIES_UPDATED: [],
   MAINTENANCE_SERIES_ENDED: [],
   MAINTENANCE_SERIES_DELETED: [],
-  MONITOR_CREATED: [],
-  MONITOR_UPDATED: ['alerts'],
-  MONITOR_PAUSED: ['alerts'],
-  MONITOR_RESUMED: [],
-  MONITOR_DELETED: ['alerts'],
-  MONITOR_STATE_CHANGED: ['alerts'],
-  MONITOR_UNKNOWN: ['alerts'],
-  MONITOR_KNOWN: ['alerts'],
+  MONITOR_CREATED: ['probes'],
+  MONITOR_UPDATED: ['alerts', 'probes'],
+  MONITOR_PAUSED: ['alerts', 'probes'],
+  MONITOR_RESUMED: ['probes'],
+  MONITOR_DELETED: ['alerts', 'probes'],
+  MONITOR_STATE_CHANGED: ['alerts', 'probes'],
+  MONITOR_UNKNOWN: ['alerts', 'probes'],
+  MONITOR_KNOWN: ['alerts', 'probes'],
   ORGANIZATION_CREATED: [],
-  ORGANIZATION_DELETED: [],
-  ORGANIZATION_RESTORED: [],
+  ORGANIZATION_DELETED: ['probes'],
+  ORGANIZATION_RESTORED: ['probes'],
   MEMBER_INVITED: [],
   MEMBER_JOINED: [],
   MEMBER_ROLE_CHANGED: [],
@@ -90,8 +91,8 @@ const audiences = {
   INVITATION_REVOKED: [],
   API_KEY_CREATED: [],
   API_KEY_REVOKED: [],
-  TIER_CHANGED: [],
-  CHECK_PLAN_CHANGED: [],
+  TIER_CHANGED: ['probes'],
+  CHECK_PLAN_CHANGED: ['probes'],
   SUBSCRIBERS_IMPORTED: [],
   HISTORY_IMPORTED: [],
   SUBSCRIBER_DELETED: [],
@@ -118,8 +119,8 @@ const audiences = {
   OBJECTIVE_RECOVERED: ['alerts'],
   MANAGED_OBJECT_LOCKED: [],
   MANAGED_OBJECT_UNLOCKED: [],
-  PRIVATE_TARGETS_ALLOWED: [],
-  PRIVATE_TARGETS_WITHDRAWN: [],
+  PRIVATE_TARGETS_ALLOWED: ['probes'],
+  PRIVATE_TARGETS_WITHDRAWN: ['probes'],
   UPTIME_CORRECTED: [],
   UPTIME_CORRECTION_DELETED: [],
   REPORT_CREATED: ['subscribers'],

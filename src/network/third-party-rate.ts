@@ -1,4 +1,3 @@
-import { createKeyLimiter } from '../core/concurrency/key-limiter.ts'
 import { thirdParty } from './destination.ts'
 import { createDestinationLimiter } from './destination-limiter.ts'
 
@@ -44,32 +43,6 @@ export function createThirdPartyRate(): ThirdPartyRate {
     msUntilFree(host, organizationId) {
       const limit = limitOf(host)
       return limit === null ? 0 : limit.limiter.msUntilFree(limit.party, organizationId)
-    },
-  }
-}
-
-/**
- * Creates a limit of the messages to each host that one kind of sender sends at once, of which an organization has half. They
- * also count against the rate that all senders share.
- */
-export function createHostLimit(
-  rate: Pick<ThirdPartyRate, 'tryAcquire'>,
-  atOnce: number,
-): Pick<ThirdPartyRate, 'tryAcquire'> {
-  const half = Math.max(1, Math.floor(atOnce / 2))
-  const running = createKeyLimiter({ atOnce: (key) => (key.includes(' ') ? half : atOnce) })
-  return {
-    tryAcquire(host, organizationId) {
-      const leave = running.tryAcquire(host, `${organizationId} ${host}`)
-      const release = leave && rate.tryAcquire(host, organizationId)
-      if (leave === null || release === null) {
-        leave?.()
-        return null
-      }
-      return () => {
-        release()
-        leave()
-      }
     },
   }
 }

@@ -5,10 +5,11 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createQuota } from '../../src/account/quota.ts'
-import { createAlertWorker } from '../../src/alerting/delivery-worker.ts'
+import { alertDeliveries } from '../../src/alerting/alert-deliveries.ts'
 import { createMetrics } from '../../src/core/telemetry/metrics.ts'
 import { openDatabase } from '../../src/database/client.ts'
 import { createThirdPartyRate } from '../../src/network/third-party-rate.ts'
+import { createDeliveryWorker } from '../../src/notification/queue/worker.ts'
 import { outbound, seal, site } from '../notification/setup.ts'
 import { testContext } from '../support/context.ts'
 import { silent } from '../support/scratch.ts'
@@ -20,15 +21,11 @@ const now = () => new Date(Date.now() + Number(ahead))
 const ctx = testContext(database.prisma, { now })
 const tools = { outbound, mailer: null, now }
 const usage = createQuota(database.pool)
-const worker = createAlertWorker({
-  ctx,
-  seal,
-  usage,
-  tools,
-  rate: createThirdPartyRate(),
-  site,
-  metrics: createMetrics(),
-})
+const { pool } = database
+const worker = createDeliveryWorker(
+  { ctx, pool, seal, usage, rate: createThirdPartyRate(), metrics: createMetrics() },
+  alertDeliveries({ ctx, pool, seal, tools, site }),
+)
 worker.start()
 while ((await database.prisma.alertDelivery.count({ where: { status: 'PENDING' } })) > 0) await sleep(100)
 await worker.close()

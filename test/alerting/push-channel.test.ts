@@ -8,10 +8,12 @@ import { testAlertChannel } from '../../src/alerting/test-channel.ts'
 import { transaction } from '../../src/core/context.ts'
 import { NotFound } from '../../src/core/errors.ts'
 import { hashSecret } from '../../src/core/hash-secret.ts'
+import { createMetrics } from '../../src/core/telemetry/metrics.ts'
 import { createThirdPartyRate } from '../../src/network/third-party-rate.ts'
 import { addBrowser } from '../../src/notification/push/browser.ts'
-import { createPushWorker } from '../../src/notification/push/push-worker.ts'
+import { pushDeliveries } from '../../src/notification/push/push-deliveries.ts'
 import { readAttempts } from '../../src/notification/queue/attempt.ts'
+import { createDeliveryWorker } from '../../src/notification/queue/worker.ts'
 import { insertMembership } from '../../src/people/membership.ts'
 import { startSession } from '../../src/people/session.ts'
 import { insertUser } from '../../src/people/user.ts'
@@ -28,7 +30,11 @@ const alerted = alertedIn(database, { outbound, mailer: null })
 const { system, now } = alerted
 const usage = createQuota(pool)
 const tools = { outbound, now, seal, config: system.config, site }
-const browsers = createPushWorker({ ctx: system, pool, tools, rate: createThirdPartyRate(), random: () => 0.5 })
+const sending = { ctx: system, pool, seal, usage, metrics: createMetrics(), random: () => 0.5 }
+const browsers = createDeliveryWorker(
+  { ...sending, rate: createThirdPartyRate() },
+  pushDeliveries({ ctx: system, pool, tools }),
+)
 afterAll(() => service.close())
 beforeEach(() => {
   service.received.length = 0

@@ -1,8 +1,8 @@
 import { afterAll, beforeEach } from 'vitest'
 import { createQuota } from '../../src/account/quota.ts'
+import { alertDeliveries } from '../../src/alerting/alert-deliveries.ts'
 import { createAlertChannel } from '../../src/alerting/channel.ts'
 import type { AlertingContext } from '../../src/alerting/context.ts'
-import { createAlertWorker } from '../../src/alerting/delivery-worker.ts'
 import { dispatchAlerts } from '../../src/alerting/dispatch-alerts.ts'
 import { followUpAlerts } from '../../src/alerting/follow-up.ts'
 import { createMetrics } from '../../src/core/telemetry/metrics.ts'
@@ -18,6 +18,7 @@ import type { SendTools } from '../../src/notification/channel/channel.ts'
 import type { EventHandler } from '../../src/notification/delivery/dispatch.ts'
 import { dispatch } from '../../src/notification/delivery/dispatch.ts'
 import { createMemberPush } from '../../src/notification/push/member-push.ts'
+import { createDeliveryWorker } from '../../src/notification/queue/worker.ts'
 import type { Notified } from '../notification/setup.ts'
 import { notifiedIn, outbound, seal, site } from '../notification/setup.ts'
 import type { Tenant } from '../status/setup.ts'
@@ -63,16 +64,10 @@ export function alertedIn(
   const push = createMemberPush({ db: prisma, seal, now, config: system.config, site })
   const sending = { ...tools, now, push }
   const worker = () =>
-    createAlertWorker({
-      ctx: system,
-      seal,
-      usage,
-      tools: sending,
-      rate: createThirdPartyRate(),
-      site,
-      metrics,
-      random: () => 0.5,
-    })
+    createDeliveryWorker(
+      { ctx: system, pool, seal, usage, rate: createThirdPartyRate(), metrics, random: () => 0.5 },
+      alertDeliveries({ ctx: system, pool, seal, tools: sending, site }),
+    )
   const standing = worker()
   const own = (tenant: Tenant): AlertingContext => ({
     ...notified.owner(tenant),

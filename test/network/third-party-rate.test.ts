@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createHostLimit, createThirdPartyRate, isPushService } from '../../src/network/third-party-rate.ts'
+import { createThirdPartyRate, isPushService } from '../../src/network/third-party-rate.ts'
 
 /** Returns how many messages a host gets at once, if each is sent immediately. */
 function burst(rate: ReturnType<typeof createThirdPartyRate>, ...hosts: readonly string[]): number {
@@ -46,21 +46,6 @@ test('64 messages are sent to a third party at once', () => {
 
 test('private networks have no limit', () => {
   expect(burst(createThirdPartyRate(), '10.0.0.1:9000', 'localhost', 'push')).toBe(1000)
-})
-
-test('a kind of sender has a limit of its own, half of it per organization, and a refused message counts nowhere', () => {
-  const rate = createThirdPartyRate()
-  const [mine, others] = [createHostLimit(rate, 4), createHostLimit(rate, 100)]
-  const [first, second, third] = [1, 2, 3].map(() => mine.tryAcquire('victim.com', 'org_1'))
-  expect([first === null, second === null, third]).toEqual([false, false, null])
-  const running = Array.from({ length: 63 }, (_, index) => others.tryAcquire('victim.com', `org_${index % 3}`))
-  expect(running.filter((end) => end === null)).toHaveLength(1)
-  first?.()
-  expect(others.tryAcquire('victim.com', 'org_3')).not.toBeNull()
-  // The shared limit is used up, so the message does not occupy a place of its own kind either.
-  expect(mine.tryAcquire('victim.com', 'org_1')).toBeNull()
-  running[0]?.()
-  expect(mine.tryAcquire('victim.com', 'org_1')).not.toBeNull()
 })
 
 test('one organization uses at most half of the limits, and leaves the other half to others', () => {

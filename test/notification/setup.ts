@@ -14,8 +14,9 @@ import type { SendTools } from '../../src/notification/channel/channel.ts'
 import { sealAddress } from '../../src/notification/channel/sealed-address.ts'
 import { webhook } from '../../src/notification/channel/standard-webhook.ts'
 import type { NotificationContext } from '../../src/notification/context.ts'
-import { createDeliveryWorker } from '../../src/notification/delivery/delivery-worker.ts'
 import { dispatch } from '../../src/notification/delivery/dispatch.ts'
+import { subscriberDeliveries } from '../../src/notification/delivery/subscriber-deliveries.ts'
+import { createDeliveryWorker } from '../../src/notification/queue/worker.ts'
 import { addressHash } from '../../src/notification/subscriber/address.ts'
 import { subscribe } from '../../src/notification/subscriber/subscribe.ts'
 import { startDispatch } from '../../src/notification/subscriber/subscriber.ts'
@@ -137,17 +138,10 @@ export function notifiedIn({ prisma, pool }: Pick<DatabaseHandle, 'prisma' | 'po
       await postIncidentUpdate(own(tenant), { incidentId, status, message })
     },
     worker: (tools = {}) =>
-      createDeliveryWorker({
-        ctx: system,
-        pool,
-        seal,
-        usage,
-        tools: { outbound, mailer: null, now, ...tools },
-        rate: createThirdPartyRate(),
-        site,
-        metrics,
-        random: () => 0.5,
-      }),
+      createDeliveryWorker(
+        { ctx: system, pool, seal, usage, rate: createThirdPartyRate(), metrics, random: () => 0.5 },
+        subscriberDeliveries({ ctx: system, pool, tools: { outbound, mailer: null, now, ...tools }, site }),
+      ),
     async tick({ id }, worker) {
       await dispatch(system, id)
       await sendAll(worker)

@@ -9,7 +9,8 @@ import { createMetrics } from '../../src/core/telemetry/metrics.ts'
 import { openDatabase } from '../../src/database/client.ts'
 import { createThirdPartyRate } from '../../src/network/third-party-rate.ts'
 import { createMailer } from '../../src/notification/channel/mailer.ts'
-import { createDeliveryWorker } from '../../src/notification/delivery/delivery-worker.ts'
+import { subscriberDeliveries } from '../../src/notification/delivery/subscriber-deliveries.ts'
+import { createDeliveryWorker } from '../../src/notification/queue/worker.ts'
 import { testContext } from '../support/context.ts'
 import { silent } from '../support/scratch.ts'
 import { outbound, seal, site } from './setup.ts'
@@ -22,16 +23,11 @@ const ctx = testContext(database.prisma, { now })
 const mailer = createMailer({ SMTP_URL: smtp, MAIL_FROM: 'status@allclear.example' }, site)
 const tools = { outbound, mailer, now }
 const usage = createQuota(database.pool)
-const worker = createDeliveryWorker({
-  ctx,
-  pool: database.pool,
-  seal,
-  usage,
-  tools,
-  rate: createThirdPartyRate(),
-  site,
-  metrics: createMetrics(),
-})
+const { pool } = database
+const worker = createDeliveryWorker(
+  { ctx, pool, seal, usage, rate: createThirdPartyRate(), metrics: createMetrics() },
+  subscriberDeliveries({ ctx: { ...ctx, seal }, pool, tools, site }),
+)
 worker.start()
 while ((await database.prisma.delivery.count({ where: { status: 'PENDING' } })) > 0) await sleep(100)
 await worker.close()

@@ -9,7 +9,6 @@ import { MINUTE, SECOND } from '../../core/time.ts'
 import type { DatabaseHandle } from '../../database/client.ts'
 import type { Agenda } from '../../database/lease/agenda.ts'
 import type { ChangeContext } from '../../event-log/change.ts'
-import { listenToLogs } from '../../event-log/event.ts'
 import type { PrismaClient } from '../../generated/prisma/client.ts'
 import type { Configuration } from '../monitor/options.ts'
 import { openOptions } from '../monitor/options.ts'
@@ -27,6 +26,7 @@ import type { DueWatch } from '../watch/due-watch.ts'
 import type { Reception } from '../watch/reception.ts'
 import { createReception } from '../watch/reception.ts'
 import { resolverAnswers } from './connectivity.ts'
+import { listenForProbes } from './probe-events.ts'
 import type { RunProbe } from './scheduler.ts'
 import { createScheduler } from './scheduler.ts'
 
@@ -85,7 +85,7 @@ export async function startMonitoring(options: {
   const startReceiving = () => (config.ROLE === 'worker' ? Promise.resolve() : reception.start())
   const parts = { resultWriter, resultFeed, pool, reception }
   const stalenessJob = await startStalenessJob(ctx)
-  const stopWatching = await listenToLogs(database, stalenessJob.wake)
+  const stopWatching = await listenForProbes(database, stalenessJob.wake)
   if (config.ROLE === 'web') {
     return {
       parts,
@@ -114,7 +114,7 @@ export async function startMonitoring(options: {
     run: createProbeRunner(ctx, seal, tools),
   })
   wake = scheduler.wake
-  const stopListening = await listenToLogs(database, scheduler.wake)
+  const stopListening = await listenForProbes(database, scheduler.wake)
   return {
     parts,
     startReceiving,

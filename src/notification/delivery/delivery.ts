@@ -13,6 +13,8 @@ import type { PageScope } from '../../status/page-scope.ts'
 import type { PageOwner } from '../content/content.ts'
 import { narrowPayload } from '../content/payload.ts'
 import { readAttempts } from '../queue/attempt.ts'
+import type { DueRow } from '../queue/kind.ts'
+import { deleteEnded, RETENTION } from '../queue/retention.ts'
 import { notifyDeliveryWorkers } from '../queue/wake-up.ts'
 import { isActive, pageOfSubscriberSql } from '../subscriber/subscriber-conditions.ts'
 import { WITHHELD } from '../subscriber/withheld.ts'
@@ -36,15 +38,11 @@ type Recipient = Pick<
   | 'isOwnChoice'
 >
 
-/** A claimed delivery with everything that sending needs. */
-export interface DueDelivery
-  extends Pick<Delivery, 'id' | 'organizationId' | 'seq' | 'subjectId' | 'destination' | 'createdAt'> {
-  /** The end of the lease. The worker holds the lease while the row has exactly this time. */
-  readonly dueAt: Date
-  /** The number of failed attempts since it was created or redelivered. */
-  readonly failed: number
-  /** The start of its retry window: its creation, or the end of a deferral. */
-  readonly triedSince: Date
+/**
+ * A claimed delivery with everything that sending needs. Its retry window starts when it is created or redelivered, or
+ * at the end of a deferral.
+ */
+export interface DueDelivery extends DueRow, Pick<Delivery, 'seq' | 'subjectId' | 'createdAt'> {
   readonly subscriber: Recipient
   readonly organization: PageOwner & Pick<Organization, 'tier' | 'languages' | 'defaultLanguage'>
   /** The stored payload; null if the message is about the subscription. */
@@ -156,13 +154,12 @@ export async function redeliver(ctx: Context, id: string): Promise<Delivery> {
     // The retry window starts again; earlier attempts are kept.
     const data = { status: 'PENDING', dueAt: now, createdAt: now, deferredUntil: null, endedAt: null } as const
     const again = await tx.db.delivery.update({ where: { id }, data })
-    await notifyDeliveryWorkers(tx)
+    await notifyDeliveryWorkers(tx, 'Delivery')
     return again
   })
 }
 
-/** How long finished deliveries are kept. Payloads outlive their last delivery. */
-const RETENTION = 30 * DAY
+/** Payloads outlive their last delivery. */
 const PAYLOAD_RETENTION = RETENTION + 2 * DAY
 
 /**
@@ -174,9 +171,7 @@ export async function deleteOldDeliveries(
   count: CountDeleted = uncounted,
 ): Promise<boolean> {
   const since = (age: number) => new Date(now().getTime() - age)
-  const deliveries = await db.$executeRaw`
-    DELETE FROM "Delivery" WHERE ctid = ANY (ARRAY(
-      SELECT ctid FROM "Delivery" WHERE "endedAt" < ${since(RETENTION)} LIMIT ${DELETE_BATCH}))`
+  const deliveries = await deleteEnded({ db, now }, 'Delivery')
   const payloads = await db.$executeRaw`
     DELETE FROM "NotificationPayload" WHERE ctid = ANY (ARRAY(
       SELECT ctid FROM "NotificationPayload" WHERE "createdAt" < ${since(PAYLOAD_RETENTION)} LIMIT ${DELETE_BATCH}))`

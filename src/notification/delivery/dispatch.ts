@@ -39,7 +39,7 @@ export function dispatch(ctx: Context, organizationId: string, handle?: EventHan
     await handle?.(tx, organizationId, events)
     const seq = events.at(-1)?.seq
     if (seq !== undefined) await tx.db.dispatch.update({ where: { organizationId }, data: { seq } })
-    if (made > 0) await notifyDeliveryWorkers(tx)
+    if (made > 0) await notifyDeliveryWorkers(tx, 'Delivery')
     return events.length === BATCH
   })
 }

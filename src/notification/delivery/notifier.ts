@@ -1,25 +1,20 @@
-import type { Quota } from '../../account/quota.ts'
 import type { LoopState } from '../../core/concurrency/poll-loop.ts'
 import { worseState } from '../../core/concurrency/poll-loop.ts'
-import type { Context } from '../../core/context.ts'
-import type { SecretBox } from '../../core/secret-box.ts'
-import type { Metrics } from '../../core/telemetry/metrics.ts'
 import type { DatabaseHandle } from '../../database/client.ts'
 import type { Agenda } from '../../database/lease/agenda.ts'
+import { dueIfAny } from '../../database/lease/agenda.ts'
 import { listenToLogs } from '../../event-log/event.ts'
-import type { PrismaClient } from '../../generated/prisma/client.ts'
-import type { ThirdPartyRate } from '../../network/third-party-rate.ts'
-import type { SendTools } from '../channel/channel.ts'
-import { createPushWorker } from '../push/push-worker.ts'
-import { PUSH_DELIVERY_NOTIFICATION } from '../push/queue.ts'
-import { DELIVERY_NOTIFICATION } from '../queue/wake-up.ts'
-import { createDeliveryWorker } from './delivery-worker.ts'
+import { followOrganizations, UNFOLLOWED } from '../push/follow.ts'
+import type { DeliveryKind, DueRow } from '../queue/kind.ts'
+import { listenForDeliveries } from '../queue/wake-up.ts'
+import type { WorkerParts } from '../queue/worker.ts'
+import { createDeliveryWorker } from '../queue/worker.ts'
 import type { EventHandler } from './dispatch.ts'
 import { createDispatcher } from './dispatcher.ts'
 
-/** The running dispatcher and delivery worker. */
+/** The running dispatcher and delivery workers. */
 export interface Notifier {
-  /** Returns the worse state of the two. */
+  /** Returns the worst of their states. */
   state(): LoopState
   /** Looks for due deliveries now, so that `state` is current. */
   check(): Promise<void>
@@ -28,47 +23,42 @@ export interface Notifier {
 }
 
 /**
- * Starts the dispatcher, which creates deliveries from events, and the workers that send them to subscribers and to the
- * browsers of members.
+ * Starts the dispatcher, which creates deliveries from events, and a worker for each kind of delivery. Each kind has a
+ * worker of its own, so that an incident with many subscribers does not delay an alert.
+ * @param kinds the kinds of deliveries. @param handleEvents a further handler of the dispatched events.
  * @throws if `LISTEN` fails.
  */
-export async function startNotifier(parts: {
-  /** The context of the system actor. */
-  readonly ctx: Context & { readonly db: PrismaClient }
-  readonly database: DatabaseHandle
-  readonly seal: SecretBox
-  readonly usage: Quota
-  readonly tools: SendTools
-  readonly rate: ThirdPartyRate
-  /** The public URL of this service, without a trailing slash; set before the first message is sent. */
-  readonly site: { readonly baseUrl: string }
-  readonly metrics: Metrics
-  readonly agenda: Agenda
-  /** A further handler of the dispatched events. */
-  readonly handleEvents?: EventHandler
-}): Promise<Notifier> {
-  const { ctx, database, seal, usage, tools, rate, site, metrics, agenda, handleEvents } = parts
-  const { pool } = database
-  const worker = createDeliveryWorker({ ctx, pool, seal, usage, tools, rate, site, metrics, agenda })
-  const pushTools = { outbound: tools.outbound, now: ctx.now, seal, config: ctx.config, site }
-  const pushes = createPushWorker({ ctx, pool, rate, tools: pushTools, agenda })
-  const dispatcher = createDispatcher(ctx, pool, handleEvents)
-  const unlistenLog = await listenToLogs(database, dispatcher.wake)
-  const unlistenDeliveries = await database.listen(DELIVERY_NOTIFICATION, worker.wake)
-  const unlistenPushes = await database.listen(PUSH_DELIVERY_NOTIFICATION, pushes.wake)
+export async function startNotifier(
+  parts: WorkerParts & {
+    readonly database: DatabaseHandle
+    readonly agenda: Agenda
+    readonly kinds: readonly DeliveryKind<DueRow>[]
+    readonly handleEvents?: EventHandler
+  },
+): Promise<Notifier> {
+  const { ctx, database, agenda, kinds, handleEvents } = parts
+  const dispatcher = createDispatcher(ctx, database.pool, handleEvents)
+  const workers = kinds.map((kind) => createDeliveryWorker(parts, kind))
+  const stopListening = [await listenToLogs(database, dispatcher.wake)]
+  for (const [index, { table }] of kinds.entries())
+    stopListening.push(await listenForDeliveries(database, table, () => workers[index]?.wake()))
+  // Finds organizations that a person with a browser has joined.
+  const stopFollowing = agenda.add(dueIfAny(UNFOLLOWED), () => {
+    followOrganizations(ctx.db).catch((error: unknown) =>
+      ctx.log.warn({ err: error }, 'notification: could not follow an organization; retrying'),
+    )
+  })
   dispatcher.start(agenda)
-  worker.start()
-  pushes.start()
+  for (const worker of workers) worker.start()
+  const all = [dispatcher, ...workers]
   return {
-    check: async () => void (await Promise.all([dispatcher.check(), worker.check()])),
-    state: () => worseState(dispatcher.state(), worker.state()),
+    check: async () => void (await Promise.all(all.map((each) => each.check()))),
+    state: () => all.map((each) => each.state()).reduce(worseState),
     async close() {
-      await unlistenLog()
-      await unlistenDeliveries()
-      await unlistenPushes()
+      stopFollowing()
+      for (const stop of stopListening) await stop()
       await dispatcher.close()
-      await worker.close()
-      await pushes.close()
+      await Promise.all(workers.map((worker) => worker.close()))
     },
   }
 }

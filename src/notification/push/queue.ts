@@ -5,11 +5,9 @@ import { isFor } from '../../event-log/audience.ts'
 import type { Event } from '../../generated/prisma/client.ts'
 import { Prisma } from '../../generated/prisma/client.ts'
 import { members, sessions } from '../../people/views.ts'
+import { notifyDeliveryWorkers } from '../queue/wake-up.ts'
 import type { PushContent, PushOwner } from './content.ts'
 import { buildPush } from './content.ts'
-
-/** The database notification that announces new notifications for browsers. */
-export const PUSH_DELIVERY_NOTIFICATION = 'push'
 
 /** Members of an organization. */
 export interface PushAudience {
@@ -56,7 +54,7 @@ export async function queuePush({ db, now }: Pick<Context, 'db' | 'now'>, push: 
     SELECT 'psd_' || left(md5(browser.id || ' ' || ${key}), 24), browser.id, ${organizationId}, ${subjectId},
       ${JSON.stringify(content)}::jsonb, ${alertDeliveryId}, ${now()}, ${now()} FROM (${browsers}) AS browser
     ON CONFLICT DO NOTHING`
-  if (queued > 0) await db.$executeRaw`SELECT pg_notify(${PUSH_DELIVERY_NOTIFICATION}, '')`
+  if (queued > 0) await notifyDeliveryWorkers({ db }, 'PushDelivery')
   return queued
 }
 

@@ -8,6 +8,3 @@ export const SEND_DEADLINE = 48 * SECOND
  * of a crashed worker wait this long before they are sent again.
  */
 export const LEASE = 60 * SECOND
-
-/** The pauses of a worker that sends. Wake-ups are merged, because many sends end at about the same time. */
-export const pauses = { noRoom: SECOND, full: 5, partial: 0.25 * SECOND, soonest: 0.25 * SECOND, wake: 20 } as const

@@ -144,7 +144,7 @@ async function requestSubscription(
         endedAt: silent ? now : null,
       },
     })
-    await notifyDeliveryWorkers(tx)
+    await notifyDeliveryWorkers(tx, 'Delivery')
   })
 }
 

@@ -4,6 +4,7 @@ import { createQuota } from '../../../src/account/quota.ts'
 import type { SignedInUser } from '../../../src/core/context.ts'
 import { transaction } from '../../../src/core/context.ts'
 import { hashSecret } from '../../../src/core/hash-secret.ts'
+import { createMetrics } from '../../../src/core/telemetry/metrics.ts'
 import { HOUR, MINUTE } from '../../../src/core/time.ts'
 import { change } from '../../../src/event-log/change.ts'
 import { enterState } from '../../../src/monitoring/uptime/state-intervals.ts'
@@ -14,9 +15,10 @@ import { dispatch } from '../../../src/notification/delivery/dispatch.ts'
 import type { PushContext } from '../../../src/notification/push/browser.ts'
 import { addBrowser, browsersOf, removeBrowser, testBrowser } from '../../../src/notification/push/browser.ts'
 import { followOrganizations } from '../../../src/notification/push/follow.ts'
-import { createPushWorker } from '../../../src/notification/push/push-worker.ts'
+import { pushDeliveries } from '../../../src/notification/push/push-deliveries.ts'
 import { sealedFor } from '../../../src/notification/push/send.ts'
 import { vapidKeys } from '../../../src/notification/push/vapid.ts'
+import { createDeliveryWorker } from '../../../src/notification/queue/worker.ts'
 import { insertMembership } from '../../../src/people/membership.ts'
 import { endSessions, startSession } from '../../../src/people/session.ts'
 import { insertUser } from '../../../src/people/user.ts'
@@ -42,7 +44,9 @@ afterEach(() => prisma.pushBrowser.deleteMany())
 const noDns = {} as DnsClient
 const usage = createQuota(pool)
 const tools = { outbound, now, seal, config: system.config, site }
-const newWorker = () => createPushWorker({ ctx: system, pool, tools, rate: createThirdPartyRate(), random: () => 0.5 })
+const sending = { ctx: system, pool, seal, usage, metrics: createMetrics(), random: () => 0.5 }
+const newWorker = () =>
+  createDeliveryWorker({ ...sending, rate: createThirdPartyRate() }, pushDeliveries({ ctx: system, pool, tools }))
 
 let people = 0
 

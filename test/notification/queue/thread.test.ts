@@ -1,14 +1,19 @@
 // @slow
-import { expect, test } from 'vitest'
+import { afterEach, expect, test } from 'vitest'
+import { HOUR } from '../../../src/core/time.ts'
+import { earliestOf } from '../../../src/database/lease/agenda.ts'
 import { createFairClaim } from '../../../src/database/lease/fair-claim.ts'
 import { Prisma } from '../../../src/generated/prisma/client.ts'
-import { isFirstPending } from '../../../src/notification/delivery/delivery-worker.ts'
+import { subscriberThreads } from '../../../src/notification/delivery/subscriber-deliveries.ts'
+import { LEASE } from '../../../src/notification/queue/lease.ts'
+import { isFirst, postponeBlocked } from '../../../src/notification/queue/thread.ts'
 import { testDatabase } from '../../support/database.ts'
 import { notifiedIn } from '../setup.ts'
 
 const database = await testDatabase()
 const { prisma, pool } = database
 const notified = notifiedIn(database)
+afterEach(() => prisma.delivery.deleteMany())
 
 /** A node of a plan, as `EXPLAIN (FORMAT JSON)` prints it. */
 interface Plan {
@@ -64,7 +69,7 @@ test('a claim reads few rows of a flood by an index, whichever of them may be se
   const fair = createFairClaim({ db: explaining(plans), now: notified.now }, { table: 'Delivery', dueColumn: 'dueAt' })
   // The first delivery of a subject is being sent, so that the others must wait.
   await prisma.delivery.updateMany({ where: { organizationId: blocked, seq: 1 }, data: { dueAt: null } })
-  const { taken } = await fair.claim({ where: isFirstPending, limit: 100, leaseMs: 60_000, full: [] })
+  const { taken } = await fair.claim({ where: isFirst(subscriberThreads), limit: 100, leaseMs: 60_000, full: [] })
   const owners = await prisma.delivery.groupBy({
     by: ['organizationId'],
     where: { id: { in: taken.map(({ id }) => id) } },
@@ -79,3 +84,31 @@ test('a claim reads few rows of a flood by an index, whichever of them may be se
   expect(scans.filter((node) => node['Index Name'] === undefined)).toEqual([])
   expect(scans.map(rowsOf).reduce((sum, rows) => sum + rows)).toBeLessThan(6000)
 })
+
+test('deliveries that came after an earlier one was postponed are due with it, unless it is being sent', async () => {
+  const { now } = notified
+  const [waiting, sending] = [await backlog(5, 5), await backlog(5, 5)]
+  const later = new Date(now().getTime() + HOUR)
+  const leased = new Date(now().getTime() + LEASE)
+  const first = (organizationId: string, dueAt: Date) =>
+    prisma.delivery.updateMany({ where: { organizationId, seq: 1 }, data: { dueAt } })
+  await first(waiting, later)
+  await first(sending, leased)
+  await postponeBlocked({ db: prisma, now }, subscriberThreads)
+  const dueOf = async (organizationId: string) =>
+    (await prisma.delivery.findMany({ where: { organizationId }, orderBy: { seq: 'asc' } })).map(({ dueAt }) => dueAt)
+  const due = new Date(now().getTime() - HOUR)
+  expect(await dueOf(waiting)).toEqual(Array(5).fill(later))
+  expect(await dueOf(sending)).toEqual([leased, due, due, due, due])
+})
+
+test.each(['Delivery', 'AlertDelivery', 'PushDelivery'])(
+  'the next due row of %s is read from an index',
+  async (table) => {
+    const plans: Plan[] = []
+    await explaining(plans).$queryRaw`SELECT (${earliestOf(table)}) AS at`
+    const scans = plans.filter((node) => node['Relation Name'] === table)
+    expect(scans.map((node) => node['Index Name'])).toEqual([`${table}_dueAt_idx`])
+    expect(scans.map(rowsOf).reduce((sum, rows) => sum + rows)).toBeLessThanOrEqual(1)
+  },
+)
