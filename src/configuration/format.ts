@@ -3,6 +3,7 @@ import { addressKeys } from '../alerting/channel-address.ts'
 import { weekdays } from '../alerting/quiet-hours.ts'
 import { yieldAfterTimeSlice } from '../core/concurrency/time-slice.ts'
 import { Invalid, type Issue } from '../core/errors.ts'
+import { formLimits } from '../core/input-limits.ts'
 import { isJsonObject } from '../core/json-object.ts'
 import { invalid, parse, validate } from '../core/validation.ts'
 import {
@@ -26,6 +27,13 @@ export const MAX_FILE_LENGTH = 1_000_000
 const MAX_OBJECTS = 2000
 /** The maximum number of objects that are validated in one time slice. */
 const PART = 50
+/**
+ * The maximum length of a text of a file, before and after values are filled in: that of the longest text of an object,
+ * whose every `${` is escaped. In characters.
+ */
+const MAX_TEXT_LENGTH = 1.5 * formLimits.list.most
+/** Filling in values finds no more problems than this. */
+const MAX_ISSUES = 100
 /** The maximum length of a key. */
 export const MAX_KEY_LENGTH = 63
 /** The maximum number of values for `${NAME}`. */
@@ -244,23 +252,35 @@ function withValues(
   path: readonly string[],
   issues: Issue[],
 ): unknown {
-  if (typeof value === 'string') {
-    return value.replace(/\$(\$?)\{(\w*)\}?/g, (found, escaped: string, name: string) => {
-      if (escaped !== '') return found.slice(1)
-      const own = values.get(name)
-      if (own === undefined) issues.push({ path, message: `\${${name}} has no value: set ${name} in the environment` })
-      return own ?? ''
-    })
+  const report = (message: string, at = path) => {
+    if (issues.length < MAX_ISSUES) issues.push({ path: at, message })
   }
+  if (typeof value === 'string') return filledIn(value, values, report)
   if (Array.isArray(value))
     return value.map((item, index) => withValues(item, values, [...path, String(index)], issues))
   if (typeof value !== 'object' || value === null) return value
   // The schemas of records would ignore this key.
-  if (Object.hasOwn(value, '__proto__'))
-    issues.push({ path: [...path, '__proto__'], message: 'is not allowed as a key' })
+  if (Object.hasOwn(value, '__proto__')) report('is not allowed as a key', [...path, '__proto__'])
   return Object.fromEntries(
     Object.entries(value).map(([name, field]) => [name, withValues(field, values, [...path, name], issues)]),
   )
+}
+
+/** Replaces `${NAME}` in a text unless it would be too long. A value of 80 kB may stand in a thousand places. */
+function filledIn(text: string, values: ReadonlyMap<string, string>, report: (message: string) => void): string {
+  let length = text.length
+  const filled =
+    length > MAX_TEXT_LENGTH
+      ? ''
+      : text.replace(/\$(\$?)\{(\w*)\}?/g, (found, escaped: string, name: string) => {
+          if (escaped !== '') return found.slice(1)
+          const own = values.get(name)
+          if (own === undefined) report(`\${${name}} has no value: set ${name} in the environment`)
+          length += own?.length ?? 0
+          return length > MAX_TEXT_LENGTH ? '' : (own ?? '')
+        })
+  if (length > MAX_TEXT_LENGTH) report(`must have at most ${MAX_TEXT_LENGTH} characters`)
+  return filled
 }
 
 function fieldsOf<K extends string, T extends z.ZodType>(names: readonly K[], type: T): Record<K, T> {

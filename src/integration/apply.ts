@@ -10,7 +10,7 @@ import { REOPEN_WITHIN_MS } from '../status/incident/incident.ts'
 import { openIncident } from '../status/incident/incident-opening.ts'
 import { addUpdate, hasRoomForUpdate, writeImpact } from '../status/incident/incident-updates.ts'
 import { severityOf } from '../status/service/service-status.ts'
-import { fullMessage, roomFor } from '../status/stored-limits.ts'
+import { fullMessage, hasRoom } from '../status/stored-limits.ts'
 import { rulesOf } from './integration.ts'
 import type { IncomingAlert } from './kind/incoming.ts'
 import type { Routing } from './rule.ts'
@@ -155,7 +155,7 @@ async function fireAlert(tx: Context, integration: Integration, firing: Firing):
     await keep(gathered)
     return note('Joined the incident of other alerts.')
   }
-  if ((await roomFor(tx, 'Incident', integration.organizationId)) === 0) return note(fullMessage('Incident'))
+  if (!(await hasRoom(tx, 'Incident', integration.organizationId))) return note(fullMessage('Incident'))
   const [incident, ...events] = await openIncident(tx, integration.organizationId, {
     ...content(integration, firing.alert),
     title: firing.alert.title,

@@ -113,7 +113,7 @@ async function weighUnlessItFails(hostile: HostileCase, { target, watcher, servi
   const effects = { waited: middle('waited'), busy: middle('busy'), grown: middle('grown') }
   const { waited, busy, grown } = effects
   const expected = all.every(({ status }) => hostile.statuses.includes(status))
-  const met = expected && waited <= LONGEST_WAIT && grown <= MOST_MEMORY
+  const met = expected && Math.max(waited, busy) <= LONGEST_WAIT && grown <= MOST_MEMORY
   const [waits, turns, megabytes] = [waited, busy, grown / 2 ** 20].map((figure) => figure.toFixed(0).padStart(5))
   const status = String(all[0]?.status).padStart(4)
   const figures = `${status} ${waits} ms waited ${turns} ms busy ${megabytes} MB  ${hostile.name}`

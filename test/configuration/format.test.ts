@@ -117,6 +117,24 @@ describe('a configuration file', () => {
   })
 })
 
+describe('long texts', () => {
+  const named = (name: string) => `allclear: 1\nservices: {a: {name: "${name}"}}`
+  const tooLong = '2 services.a.name: must have at most 98304 characters'
+
+  test('are refused before values are filled in, and when values make them longer', async () => {
+    expect(await problems(named('$${A}'.repeat(20_000)))).toEqual([tooLong])
+    expect(await problems(named('${TOKEN}'.repeat(12_000)))).toEqual([tooLong])
+    // The longest text of an object, as it is exported.
+    const text = '${}'.repeat(21_845)
+    const { objects } = await configurationOf(named(escapeText(text)))
+    expect(objects.services.get('a')).toEqual({ name: text })
+  })
+
+  test('of many values that are missing are reported for the first hundred', async () => {
+    expect(await problems(named('${A}'.repeat(10_000)))).toHaveLength(100)
+  })
+})
+
 describe('keys', () => {
   const existing = (name: string, id = name): Existing => ({
     ...{ section: 'services', id, name, subjectId: id },

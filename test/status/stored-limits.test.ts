@@ -1,11 +1,13 @@
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
+import type { Database } from '../../src/core/context.ts'
 import { Conflict } from '../../src/core/errors.ts'
 import { importIncidents } from '../../src/status/incident/incident-import.ts'
 import { createIncident } from '../../src/status/incident/incident-opening.ts'
 import { scheduleMaintenance } from '../../src/status/maintenance/maintenance.ts'
-import { roomFor, storedLimits } from '../../src/status/stored-limits.ts'
+import { hasRoom, noteCounted, roomFor, storedLimits, takeUncounted } from '../../src/status/stored-limits.ts'
 import { noon } from '../support/context.ts'
 import { testDatabase } from '../support/database.ts'
+import { statementsOf } from '../support/statements.ts'
 import { tenantsOf } from './setup.ts'
 
 const { prisma, pool } = await testDatabase()
@@ -80,4 +82,35 @@ test('an import skips new records beyond what is remembered, and repeats the oth
     { outcome: 'UNCHANGED' },
     { outcome: 'UNCHANGED' },
   ])
+})
+
+test('rows are counted again once a twentieth of the room is taken', async () => {
+  const { id } = await tenant('TEAM')
+  const counts = vi.fn(async () => [{ count: 99_900 }])
+  const db = { $queryRaw: counts } as unknown as Pick<Database, '$queryRaw'>
+  const taken: boolean[] = []
+  for (let n = 0; n < 12; n++) taken.push(await hasRoom({ db }, 'Incident', id))
+  // One that counted, and five that did not, twice.
+  expect(counts).toHaveBeenCalledTimes(2)
+  counts.mockResolvedValue([{ count: 100_000 }])
+  expect([await hasRoom({ db }, 'Incident', id), await hasRoom({ db }, 'Incident', id)]).toEqual([false, false])
+  expect(counts).toHaveBeenCalledTimes(4)
+  expect(taken).toEqual(Array(12).fill(true))
+})
+
+test('twenty processes that count by themselves do not exceed a limit', async () => {
+  const { id } = await tenant('TEAM')
+  noteCounted('Incident', id, 40_000)
+  let taken = 0
+  while (takeUncounted('Incident', id)) taken += 1
+  expect(taken * 20).toBeLessThanOrEqual(60_000)
+  expect(taken).toBeGreaterThan(1000)
+})
+
+test('creating an incident counts the others rarely', async () => {
+  const { ctx, id } = await tenant('TEAM')
+  await createIncident(ctx, incident)
+  const statements = await statementsOf(() => createIncident(ctx, incident))
+  expect(statements.some((sql) => sql.includes('FROM "Incident" WHERE TRUE'))).toBe(false)
+  expect(takeUncounted('Incident', id)).toBe(true)
 })

@@ -12,7 +12,7 @@ import type { IncidentVisibility } from '../../generated/prisma/enums.ts'
 import { IncidentImpact, IncidentStatus } from '../../generated/prisma/enums.ts'
 import { notFound, requireDistinct } from '../ownership.ts'
 import { isStatement, recordStatements } from '../service/statement.ts'
-import { hasRoom, requireRoom } from '../stored-limits.ts'
+import { counted, noteCounted, requireRoom, storedLimits, takeUncounted } from '../stored-limits.ts'
 import { message, notifySubscribers, titleText } from '../timeline/timeline-limits.ts'
 import { changedMessages, translations, withChanges } from '../timeline/translations.ts'
 import { incidentEvent } from './incident.ts'
@@ -91,8 +91,10 @@ export async function openIncident(
   const postedAt = fields.resolvedAt ?? now
   const isResolved = status === 'RESOLVED'
   const updateId = newId('IncidentUpdate')
-  const [incident] = await tx.db.$queryRaw<Incident[]>`
-    WITH own AS (${ownServices(organizationId, services)}), incident AS (
+  const isCounted = isLimited && !takeUncounted('Incident', organizationId)
+  const others = isCounted ? counted('Incident', organizationId) : Prisma.sql`NULL::int`
+  const [found] = await tx.db.$queryRaw<(Incident & { readonly others: number | null })[]>`
+    WITH own AS (${ownServices(organizationId, services)}), others AS MATERIALIZED (SELECT ${others} AS count), incident AS (
       INSERT INTO "Incident"
         (id, "organizationId", title, titles, status, impact, "startedAt", "resolvedAt", automatic, visibility, "createdAt")
       SELECT ${newId('Incident')}, ${organizationId}, ${fields.title},
@@ -101,7 +103,7 @@ export async function openIncident(
         ${isResolved ? postedAt : null}::timestamptz, ${fields.automatic}::bool,
         ${fields.visibility ?? 'PUBLIC'}::"IncidentVisibility", ${now}::timestamptz
       WHERE (SELECT count(*) FROM own) = ${services.length}
-        AND (NOT ${isLimited}::bool OR ${hasRoom('Incident', organizationId)})
+        AND (SELECT coalesce(count, 0) FROM others) < ${storedLimits.Incident.limit}
       RETURNING *
     ), affected AS (
       INSERT INTO "IncidentService" ("incidentId", "serviceId", status)
@@ -118,11 +120,13 @@ export async function openIncident(
     ), stated AS (${recordStatements(Prisma.sql`
       SELECT own.id, incident."startedAt" AS at FROM incident, own WHERE ${isStatement}`)}
     )
-    SELECT * FROM incident`
-  if (!incident) {
-    if (isLimited) await requireRoom(tx, organizationId, 'Incident')
+    SELECT incident.*, others.count AS others FROM incident, others`
+  if (!found) {
+    if (isCounted) await requireRoom(tx, organizationId, 'Incident')
     throw notFound('Service')
   }
+  const { others: counts, ...incident } = found
+  if (counts !== null) noteCounted('Incident', organizationId, counts + 1)
   const kind = fields.resolvedAt ? 'INCIDENT_BACKFILLED' : 'INCIDENT_CREATED'
   return [incident, incidentEvent(kind, incident, { updateId, notifySubscribers })]
 }
