@@ -14,6 +14,8 @@ export interface Words {
   readonly section?: string
   /** How a form asks for it, if not as usual for its schema. */
   readonly field?: 'url' | 'prose' | 'lines' | 'words' | 'headers' | 'expectations'
+  /** What the API's schema shows as the default, if the domain's schema has none. */
+  readonly assumed?: boolean
   /** The choice of none in a form, for an optional choice. */
   readonly none?: string
   /** Marks a secret. Says what must stay the same for the stored one to be kept, such as "the host". */
@@ -23,6 +25,8 @@ export interface Words {
 /** A type with a name of its own: an object, a choice or a scalar. */
 export interface TypeName {
   readonly name: string
+  /** The enum of the database whose values a choice has, or some of them. */
+  readonly of?: object
   readonly about?: string
   /** The description of each value of a choice. */
   readonly values?: Readonly<Record<string, string>>
@@ -49,6 +53,19 @@ export function named<T extends z.ZodType>(type: T, given: TypeName): T {
 
 /** The schema of an id. */
 export const idText = named(z.string(), { name: 'ID' })
+
+/** Returns the schema of a described id. */
+export const idOf = (description: string) => described(idText, { description })
+
+/** Returns the schema of a described time. */
+export const timeOf = (description: string) => described(z.date(), { description })
+
+/** Returns the name of a schema's type. @throws Error when it has none. */
+export function typeNameOf(type: z.ZodType): TypeName {
+  const found = names.get(type)
+  if (found === undefined) throw new Error('An object needs a name: wrap its schema in named()')
+  return found
+}
 
 /** The kind of values that a schema takes. */
 export type Shape = { readonly type: TypeName | null } & (
@@ -79,9 +96,19 @@ const known = new WeakMap<z.ZodType, readonly Member[]>()
  * @throws Error that names the member that has no words, or whose schema is of a kind that has no shape here.
  */
 export function membersOf(type: z.ZodType): readonly Member[] {
-  const members = known.get(type) ?? Object.entries(objectIn(type).shape).map(([name, own]) => memberOf(name, own))
+  const members = known.get(type) ?? readMembers(type)
   known.set(type, members)
   return members
+}
+
+/** Leaves out members that must not be given, and those that are validated elsewhere. */
+function readMembers(type: z.ZodType): Member[] {
+  const given = Object.entries(objectIn(type).shape).filter(([, own]) => {
+    const { inner } = unwrap(own)
+    return !(inner instanceof z.ZodNull || inner instanceof z.ZodUnknown)
+  })
+  const place = names.get(type)?.name
+  return given.map(([name, own]) => memberOf(place === undefined ? name : `${place}.${name}`, name, own))
 }
 
 function objectIn(type: z.ZodType): z.ZodObject {
@@ -89,11 +116,11 @@ function objectIn(type: z.ZodType): z.ZodObject {
   throw new Error(`Only the members of objects can be described, not those of ${type.type}`)
 }
 
-function memberOf(name: string, type: z.ZodType): Member {
+function memberOf(place: string, name: string, type: z.ZodType): Member {
   const { inner, initial, isOptional } = unwrap(type)
   const given = wordsOf(type)
-  if (given === undefined) throw new Error(`The member ${name} has no words: wrap its schema in described()`)
-  const shape = inPlace(name, () => shapeOf(inner))
+  if (given === undefined) throw new Error(`${place} has no words: wrap its schema in described()`)
+  const shape = inPlace(place, () => shapeOf(inner))
   return { name, words: given, shape, isRequired: !isOptional, ...(initial !== undefined && { initial }) }
 }
 
@@ -168,6 +195,8 @@ function unionShape(options: readonly z.ZodType[]) {
     return { kind: 'choice', values, entries: values } as const
   }
   const text = options.find((each) => each instanceof z.ZodString)
+  const isText = options.every((each) => each instanceof z.ZodString || each instanceof z.ZodLiteral)
+  if (isText) return { kind: 'text', ...lengthOf(text?.maxLength ?? null) } as const
   return { kind: 'value', ...lengthOf(text?.maxLength ?? null) } as const
 }
 

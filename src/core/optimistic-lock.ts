@@ -1,9 +1,15 @@
 import { isDeepStrictEqual } from 'node:util'
 import { z } from 'zod'
+import { described } from './described.ts'
 import { Conflict } from './errors.ts'
 
+/** The words of the version that an edit is based on. */
+export const versionWords = {
+  description: 'The version that you read. If there is a newer one, the mutation returns a ConflictError.',
+} as const
+
 /** The version that an edit is based on; absent: the edit applies to any version. */
-export const versionInput = z.int().nullish()
+export const versionInput = described(z.int().nullish(), versionWords)
 
 /** @throws Conflict when an edit is based on a version other than the current one. */
 export function requireVersion(thing: { readonly version: number }, read: z.infer<typeof versionInput>): void {

@@ -1,13 +1,14 @@
 import type { InputRef, InputType } from '@pothos/core'
 import type { z } from 'zod'
 import type { Member, Shape } from '../../core/described.ts'
-import { inputDescription, membersOf } from '../../core/described.ts'
+import { inputDescription, membersOf, typeNameOf } from '../../core/described.ts'
 import type { SchemaTypes } from './builder.ts'
 import { builder } from './builder.ts'
 import { describedValues } from './descriptions.ts'
+import { IDEMPOTENCY_KEY } from './idempotent-mutation.ts'
 
 /** Values by the names of members. The schema of the domain validates them. */
-export type Described = Readonly<Record<string, unknown>>
+export type Described = Readonly<Record<string, unknown>> & { readonly idempotencyKey?: string | null }
 
 type AnyType = InputType<PothosSchemaTypes.ExtendDefaultTypes<SchemaTypes>>
 
@@ -16,33 +17,38 @@ const inputs = new Map<string, InputRef<Described>>()
 const choices = new Map<string, AnyType>()
 
 /**
- * Returns the input type with the members of an object's schema.
- * @throws Error for a member that cannot be described.
+ * Returns the input type with the members of an object's schema, which has a name.
+ * @param isCreation whether it also has an idempotency key.
+ * @throws Error for a member that has no words or cannot be described.
  */
-export function describedInput(name: string, about: string, schema: z.ZodType): InputRef<Described> {
-  return inputOf(name, about, membersOf(schema))
+export function describedInput(schema: z.ZodType, isCreation = false): InputRef<Described> {
+  const { name, about = '' } = typeNameOf(schema)
+  return inputOf(`${name}Input`, about, membersOf(schema), isCreation)
 }
 
-function inputOf(name: string, about: string, members: readonly Member[]): InputRef<Described> {
+function inputOf(name: string, about: string, members: readonly Member[], isCreation = false): InputRef<Described> {
   const known = inputs.get(name)
   if (known !== undefined) return known
   const made = builder.inputType(name, {
     description: about,
-    fields: (t) =>
-      Object.fromEntries(
-        members.map((member) => [
-          member.name,
-          t.field({
-            type: inputTypeOf(member.shape),
-            // A secret that is not given is kept.
-            required: member.isRequired && member.words.secret === undefined,
-            description: inputDescription(member),
-          }),
-        ]),
-      ),
+    fields: (t) => ({
+      ...Object.fromEntries(members.map((member) => [member.name, t.field(fieldOf(member))])),
+      ...(isCreation && { idempotencyKey: t.string(IDEMPOTENCY_KEY) }),
+    }),
   }) as InputRef<Described>
   inputs.set(name, made)
   return made
+}
+
+function fieldOf(member: Member) {
+  const { words, shape, isRequired } = member
+  return {
+    type: inputTypeOf(shape),
+    // A secret that is not given is kept.
+    required: isRequired && words.secret === undefined,
+    description: inputDescription(member),
+    ...(words.assumed !== undefined && { defaultValue: words.assumed }),
+  }
 }
 
 function inputTypeOf(shape: Shape): AnyType | [AnyType] {
@@ -64,7 +70,7 @@ const scalars = new Set(['ID', 'String', 'Int'])
 
 /** A choice without a name is an enum of the database, whose type a room has made. */
 function choiceOf({ type, values, entries }: Extract<Shape, { readonly kind: 'choice' }>): AnyType {
-  if (type === null) return entries as AnyType
+  if (type === null || type.of !== undefined) return (type?.of ?? entries) as AnyType
   if (scalars.has(type.name)) return type.name as AnyType
   const { name, about, values: descriptions = {} } = type
   const described = describedValues(

@@ -2,6 +2,7 @@ import type { ObjectRef } from '@pothos/core'
 import { brandWithType } from '@pothos/core'
 import { hasScope } from '../../core/access.ts'
 import type { Member, Shape } from '../../core/described.ts'
+import { named } from '../../core/described.ts'
 import type { Monitor as MonitorRow } from '../../generated/prisma/client.ts'
 import { MonitorKind } from '../../generated/prisma/enums.ts'
 import { costs, rows, text } from '../../graphql/document/cost.ts'
@@ -21,7 +22,7 @@ const typeName = (kind: MonitorKind) => `${capitalized(kind.toLowerCase())}Optio
 
 /** Returns the input type of a kind's options. */
 export const optionsInput = (kind: MonitorKind) =>
-  describedInput(`${typeName(kind)}Input`, kindRules[kind].words.about, kindRules[kind].options)
+  describedInput(named(kindRules[kind].options, { name: typeName(kind), about: kindRules[kind].words.about }))
 
 /** The options of a monitor, or a part of them, without secrets. */
 type Shown = Readonly<Record<string, unknown>>

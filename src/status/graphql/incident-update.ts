@@ -3,14 +3,20 @@ import { IncidentStatus, ServiceStatus } from '../../generated/prisma/enums.ts'
 import { rows, text } from '../../graphql/document/cost.ts'
 import { cacheable } from '../../graphql/execution/cacheable.ts'
 import { deletionPayload } from '../../graphql/schema/deletion-payload.ts'
-import { createRowResolver, IDEMPOTENCY_KEY } from '../../graphql/schema/idempotent-mutation.ts'
-import { VERSION, VERSION_READ } from '../../graphql/schema/version.ts'
-import { deleteIncidentUpdate, editIncidentUpdate, postIncidentUpdate } from '../incident/incident-updates.ts'
+import { describedInput } from '../../graphql/schema/described-type.ts'
+import { createRowResolver } from '../../graphql/schema/idempotent-mutation.ts'
+import { VERSION } from '../../graphql/schema/version.ts'
+import {
+  deleteIncidentUpdate,
+  editIncidentUpdate,
+  postIncidentUpdate,
+  updateInput,
+} from '../incident/incident-updates.ts'
 import { MAX_SERVICES } from '../ownership.ts'
 import { MAX_MESSAGE_LENGTH } from '../timeline/timeline-limits.ts'
+import { incidentUpdateEdit } from '../timeline/update-edit.ts'
 import { builder } from './builder.ts'
-import { IncidentServiceInput, NOTIFY_SUBSCRIBERS } from './incident.ts'
-import { MessageTranslation, messagesCost, messagesIn, translationsField } from './translation.ts'
+import { MessageTranslation, messagesCost, messagesIn } from './translation.ts'
 
 builder.prismaObject('IncidentUpdateService', {
   description: 'A service status set by an incident update.',
@@ -54,76 +60,22 @@ const IncidentUpdate = builder.prismaNode('IncidentUpdate', {
   }),
 })
 
-/** Files that were uploaded before. */
-export const FILE_IDS = {
-  required: false,
-  description:
-    'Files to attach: uploaded to the incident (POST /api/v1/incidents/{id}/files), and not attached to an update or a note yet.',
-} as const
-
-const PostIncidentUpdateInput = builder.inputType('PostIncidentUpdateInput', {
-  description: 'The update to add to an incident.',
-  fields: (t) => ({
-    incidentId: t.id({ description: 'The incident to update.' }),
-    status: t.field({
-      type: IncidentStatus,
-      description: 'The new status. RESOLVED closes the incident; any other status reopens it.',
-    }),
-    message: t.string({ description: 'The message, in markdown.' }),
-    translations: t.field(translationsField.both),
-    services: t.field({
-      type: [IncidentServiceInput],
-      required: false,
-      description: 'New service statuses. Other services stay as they are.',
-    }),
-    createdAt: t.field({
-      type: 'DateTime',
-      required: false,
-      description:
-        'When the update was posted, not in the future. Default: now. If later updates exist, no subscriber is notified.',
-    }),
-    fileIds: t.idList(FILE_IDS),
-    notifySubscribers: t.boolean(NOTIFY_SUBSCRIBERS),
-    version: t.int({
-      required: false,
-      description:
-        'The version of the incident that you read. If there is a newer one, the mutation returns a ConflictError.',
-    }),
-    idempotencyKey: t.string(IDEMPOTENCY_KEY),
-  }),
-})
-
 builder.mutationField('postIncidentUpdate', (t) =>
   t.field({
     type: IncidentUpdate,
     description:
       'Posts an update to an incident. A timeline holds 500 updates, plus a final one. Requires a key with scope WRITE.',
-    args: { input: t.arg({ type: PostIncidentUpdateInput }) },
+    args: { input: t.arg({ type: describedInput(updateInput, true) }) },
     errors: { types: [Invalid, NotFound, Conflict] },
     resolve: createRowResolver('postIncidentUpdate', postIncidentUpdate),
   }),
 )
 
-const EditIncidentUpdateInput = builder.inputType('EditIncidentUpdateInput', {
-  description: 'The changes to an incident update. Omitted fields stay as they are.',
-  fields: (t) => ({
-    id: t.id({ description: 'The update to change.' }),
-    message: t.string({ required: false, description: 'The message, in markdown. Default: unchanged.' }),
-    translations: t.field(translationsField.messages),
-    createdAt: t.field({
-      type: 'DateTime',
-      required: false,
-      description: 'When the update was posted, not in the future. The incident takes the status of its newest update.',
-    }),
-    version: t.int(VERSION_READ),
-  }),
-})
-
 builder.mutationField('editIncidentUpdate', (t) =>
   t.field({
     type: IncidentUpdate,
     description: 'Edits an incident update without notifying subscribers. Requires a key with scope WRITE.',
-    args: { input: t.arg({ type: EditIncidentUpdateInput }) },
+    args: { input: t.arg({ type: describedInput(incidentUpdateEdit) }) },
     errors: { types: [Invalid, NotFound, Conflict] },
     resolve: (_root, { input }, ctx) => editIncidentUpdate(ctx, input),
   }),

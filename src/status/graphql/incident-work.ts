@@ -7,17 +7,23 @@ import { batchPerOperation, readTogether } from '../../graphql/execution/loader.
 import { connectionOfNode, pageArgs } from '../../graphql/list/connection.ts'
 import { orderOf, pageOfList } from '../../graphql/list/keyset.ts'
 import { deletionPayload } from '../../graphql/schema/deletion-payload.ts'
+import { describedInput } from '../../graphql/schema/described-type.ts'
 import { ownerOnly } from '../../graphql/schema/owner-only.ts'
-import { VERSION, VERSION_READ } from '../../graphql/schema/version.ts'
+import { VERSION } from '../../graphql/schema/version.ts'
 import type { IncidentLead as Lead } from '../incident/incident-lead.ts'
-import { readLeads, setIncidentLead } from '../incident/incident-lead.ts'
-import { createIncidentNote, deleteIncidentNote, readNotes, updateIncidentNote } from '../incident/incident-note.ts'
-import { moveIncidentService } from '../incident/incident-service-move.ts'
+import { leadChoice, readLeads, setIncidentLead } from '../incident/incident-lead.ts'
+import {
+  createIncidentNote,
+  deleteIncidentNote,
+  newNote,
+  noteEdit,
+  readNotes,
+  updateIncidentNote,
+} from '../incident/incident-note.ts'
+import { moveIncidentService, serviceMove } from '../incident/incident-service-move.ts'
 import { MAX_MESSAGE_LENGTH } from '../timeline/timeline-limits.ts'
 import { builder } from './builder.ts'
-import { Incident, NOTIFY_SUBSCRIBERS } from './incident.ts'
-import { FILE_IDS } from './incident-update.ts'
-import { translationsField } from './translation.ts'
+import { Incident } from './incident.ts'
 
 /** A private note. */
 export const IncidentNote = builder.objectRef<NoteRow>('IncidentNote').implement({
@@ -84,59 +90,33 @@ builder.prismaObjectFields('Incident', (t) => ({
   }),
 }))
 
-const SetIncidentLeadInput = builder.inputType('SetIncidentLeadInput', {
-  description: 'Who leads the work on an incident.',
-  fields: (t) => ({
-    incidentId: t.id({ description: 'The incident.' }),
-    userId: t.id({ required: false, description: 'The member. Null: removes the lead.' }),
-  }),
-})
-
 builder.mutationField('setIncidentLead', (t) =>
   t.field({
     type: Incident,
     description:
       'Makes a member the lead of an incident, or removes the lead. Neither its page nor its version changes. Requires a key with scope WRITE.',
-    args: { input: t.arg({ type: SetIncidentLeadInput }) },
+    args: { input: t.arg({ type: describedInput(leadChoice) }) },
     errors: { types: [Invalid, NotFound, Conflict] },
     resolve: (_root, { input }, ctx) => setIncidentLead(ctx, input),
   }),
 )
-
-const CreateIncidentNoteInput = builder.inputType('CreateIncidentNoteInput', {
-  description: 'The private note to add to an incident.',
-  fields: (t) => ({
-    incidentId: t.id({ description: 'The incident.' }),
-    message: t.string({ description: 'The note, in markdown.' }),
-    fileIds: t.idList(FILE_IDS),
-  }),
-})
 
 builder.mutationField('createIncidentNote', (t) =>
   t.field({
     type: IncidentNote,
     description:
       'Adds a private note to an incident: visitors never see it, and no notifications are sent. Requires a key with scope WRITE.',
-    args: { input: t.arg({ type: CreateIncidentNoteInput }) },
+    args: { input: t.arg({ type: describedInput(newNote) }) },
     errors: { types: [Invalid, NotFound, Conflict] },
     resolve: (_root, { input }, ctx) => createIncidentNote(ctx, input),
   }),
 )
 
-const UpdateIncidentNoteInput = builder.inputType('UpdateIncidentNoteInput', {
-  description: 'The new text of a note.',
-  fields: (t) => ({
-    id: t.id({ description: 'The note to change.' }),
-    message: t.string({ description: 'The note, in markdown.' }),
-    version: t.int(VERSION_READ),
-  }),
-})
-
 builder.mutationField('updateIncidentNote', (t) =>
   t.field({
     type: IncidentNote,
     description: 'Edits a note. Requires the key or the person that wrote it, or scope ADMIN.',
-    args: { input: t.arg({ type: UpdateIncidentNoteInput }) },
+    args: { input: t.arg({ type: describedInput(noteEdit) }) },
     errors: { types: [Invalid, NotFound, Conflict] },
     resolve: (_root, { input }, ctx) => updateIncidentNote(ctx, input),
   }),
@@ -152,35 +132,12 @@ builder.mutationField('deleteIncidentNote', (t) =>
   }),
 )
 
-const MoveIncidentServiceInput = builder.inputType('MoveIncidentServiceInput', {
-  description:
-    'The service to move from one open incident to another. From a public incident, it can move only to a public one.',
-  fields: (t) => ({
-    serviceId: t.id({ description: 'The service.' }),
-    fromId: t.id({ description: 'The incident that the service leaves.' }),
-    intoId: t.id({ description: 'The incident that the service joins.' }),
-    at: t.field({
-      type: 'DateTime',
-      required: false,
-      description:
-        'When it moves: after the newest update of both incidents (of the one that it joins, if the other is not public), not in the future. Default: now.',
-    }),
-    message: t.string({
-      required: false,
-      description:
-        'The update to post to the incident that it joins, in markdown. Default: an update without text, which notifies no subscribers.',
-    }),
-    translations: t.field(translationsField.messages),
-    notifySubscribers: t.boolean(NOTIFY_SUBSCRIBERS),
-  }),
-})
-
 builder.mutationField('moveIncidentService', (t) =>
   t.field({
     type: Incident,
     description:
       'Moves a service with its status from one open incident to another, and returns the other one. Both timelines get an update, and each minute counts once. A draft or a suggestion only loses the service. Returns a ConflictError with code INCIDENT_RESOLVED, SERVICE_NOT_IMPAIRED, or INCIDENT_NOT_PUBLIC: the page would show the service as operational. Requires a key with scope WRITE.',
-    args: { input: t.arg({ type: MoveIncidentServiceInput }) },
+    args: { input: t.arg({ type: describedInput(serviceMove) }) },
     errors: { types: [Invalid, NotFound, Conflict] },
     resolve: (_root, { input }, ctx) => moveIncidentService(ctx, input),
   }),

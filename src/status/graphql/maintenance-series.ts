@@ -1,13 +1,16 @@
 import { Conflict, Invalid, NotFound } from '../../core/errors.ts'
 import { rows, text } from '../../graphql/document/cost.ts'
 import { deletionPayload } from '../../graphql/schema/deletion-payload.ts'
-import { createRowResolver, IDEMPOTENCY_KEY } from '../../graphql/schema/idempotent-mutation.ts'
-import { VERSION, VERSION_READ } from '../../graphql/schema/version.ts'
+import { describedInput } from '../../graphql/schema/described-type.ts'
+import { createRowResolver } from '../../graphql/schema/idempotent-mutation.ts'
+import { VERSION } from '../../graphql/schema/version.ts'
 import {
   createMaintenanceSeries,
   deleteMaintenanceSeries,
   endMaintenanceSeries,
+  newSeries,
   ruleWithEnd,
+  seriesEdit,
   updateMaintenanceSeries,
 } from '../maintenance/maintenance-series.ts'
 import { instantOf, nextDates, ruleInWords } from '../maintenance/recurrence.ts'
@@ -17,7 +20,7 @@ import type { BothTexts } from '../timeline/translations.ts'
 import { storedTexts } from '../timeline/translations.ts'
 import { builder } from './builder.ts'
 import { Service } from './service.ts'
-import { messagesCost, SeriesTranslation, translationsField } from './translation.ts'
+import { messagesCost, SeriesTranslation } from './translation.ts'
 
 /** The maximum number of starts in `nextStarts`. */
 const NEXT_STARTS = 5
@@ -90,75 +93,22 @@ const MaintenanceSeries = builder.prismaNode('MaintenanceSeries', {
   }),
 })
 
-const RULE =
-  'The recurrence rule (RFC 5545): FREQ (DAILY to YEARLY), INTERVAL, BYDAY, BYMONTHDAY, BYMONTH, BYSETPOS, WKST, and UNTIL or COUNT.'
-const DURATION = 'How long each date takes, in minutes: at most 10080, a week.'
-const SKIPS = 'Starts to skip, at most 200.'
-
-const CreateMaintenanceSeriesInput = builder.inputType('CreateMaintenanceSeriesInput', {
-  description: 'The repeating maintenance to create.',
-  fields: (t) => ({
-    title: t.string({ description: 'A short title.' }),
-    message: t.string({ description: 'The first update of each date, in markdown.' }),
-    translations: t.field(translationsField.both),
-    startsAt: t.field({
-      type: 'DateTime',
-      description: 'The first start. If the rule does not match this time, the next start that it matches.',
-    }),
-    durationMinutes: t.int({ description: DURATION }),
-    rule: t.string({ description: RULE }),
-    timeZone: t.string({
-      required: false,
-      description: 'The IANA time zone in which the rule is evaluated. Default: the organization’s.',
-    }),
-    skips: t.field({ type: ['DateTime'], required: false, description: SKIPS }),
-    serviceIds: t.idList({ required: false, description: 'The services it affects.' }),
-    notifySubscribers: t.boolean({
-      required: false,
-      defaultValue: true,
-      description: 'Whether subscribers are notified of the first date, and of the start and end of each.',
-    }),
-    idempotencyKey: t.string(IDEMPOTENCY_KEY),
-  }),
-})
-
 builder.mutationField('createMaintenanceSeries', (t) =>
   t.field({
     type: MaintenanceSeries,
     description: 'Creates a repeating maintenance and schedules its next dates. Requires a key with scope WRITE.',
-    args: { input: t.arg({ type: CreateMaintenanceSeriesInput }) },
+    args: { input: t.arg({ type: describedInput(newSeries, true) }) },
     errors: { types: [Invalid, NotFound, Conflict] },
     resolve: createRowResolver('createMaintenanceSeries', createMaintenanceSeries),
   }),
 )
-
-const UpdateMaintenanceSeriesInput = builder.inputType('UpdateMaintenanceSeriesInput', {
-  description: 'The changes, from now on. Omitted fields stay as they are.',
-  fields: (t) => ({
-    id: t.id({ description: 'The repeating maintenance to change.' }),
-    title: t.string({ required: false, description: 'A short title.' }),
-    message: t.string({ required: false, description: 'The first update of each date, in markdown.' }),
-    translations: t.field(translationsField.both),
-    startsAt: t.field({ type: 'DateTime', required: false, description: 'The first start under the changed rule.' }),
-    durationMinutes: t.int({ required: false, description: DURATION }),
-    rule: t.string({ required: false, description: RULE }),
-    timeZone: t.string({ required: false, description: 'The IANA time zone in which the rule is evaluated.' }),
-    skips: t.field({ type: ['DateTime'], required: false, description: `${SKIPS} Replaces the current list.` }),
-    serviceIds: t.idList({ required: false, description: 'All affected services. Replaces the current list.' }),
-    notifySubscribers: t.boolean({
-      required: false,
-      description: 'Whether subscribers are notified of this change, and of starts and ends from now on.',
-    }),
-    version: t.int(VERSION_READ),
-  }),
-})
 
 builder.mutationField('updateMaintenanceSeries', (t) =>
   t.field({
     type: MaintenanceSeries,
     description:
       'Updates a repeating maintenance from now on. Past and running dates stay, and so do dates that were edited separately. Requires a key with scope WRITE.',
-    args: { input: t.arg({ type: UpdateMaintenanceSeriesInput }) },
+    args: { input: t.arg({ type: describedInput(seriesEdit) }) },
     errors: { types: [Invalid, NotFound, Conflict] },
     resolve: (_root, { input }, ctx) => updateMaintenanceSeries(ctx, input),
   }),

@@ -5,33 +5,30 @@ import { cacheable } from '../../graphql/execution/cacheable.ts'
 import { connectionOf, nodeQuery, pageArgs } from '../../graphql/list/connection.ts'
 import { pageOf } from '../../graphql/list/keyset.ts'
 import { deletionPayload } from '../../graphql/schema/deletion-payload.ts'
-import { createRowResolver, IDEMPOTENCY_KEY } from '../../graphql/schema/idempotent-mutation.ts'
+import { describedInput } from '../../graphql/schema/described-type.ts'
+import { createRowResolver } from '../../graphql/schema/idempotent-mutation.ts'
 import { ownerOnly } from '../../graphql/schema/owner-only.ts'
-import { VERSION, VERSION_READ } from '../../graphql/schema/version.ts'
+import { VERSION } from '../../graphql/schema/version.ts'
 import {
+  cancellation,
   cancelMaintenance,
   deleteMaintenance,
   deleteMaintenanceUpdate,
   editMaintenanceUpdate,
+  maintenanceEdit,
+  newMaintenance,
   scheduleMaintenance,
   updateMaintenance,
 } from '../maintenance/maintenance.ts'
 import { ruleInWords } from '../maintenance/recurrence.ts'
 import { MAX_SERVICES } from '../ownership.ts'
 import { MAX_MESSAGE_LENGTH } from '../timeline/timeline-limits.ts'
+import { maintenanceUpdateEdit } from '../timeline/update-edit.ts'
 import { builder } from './builder.ts'
 import { newestFirst } from './connections.ts'
 import { Service } from './service.ts'
 import { timelineLoader } from './timeline-loader.ts'
-import {
-  MessageTranslation,
-  messagesCost,
-  messagesIn,
-  TitleTranslation,
-  titlesCost,
-  titlesIn,
-  translationsField,
-} from './translation.ts'
+import { MessageTranslation, messagesCost, messagesIn, TitleTranslation, titlesCost, titlesIn } from './translation.ts'
 
 const loadUpdates = timelineLoader({
   table: 'MaintenanceUpdate',
@@ -149,118 +146,41 @@ const MaintenanceUpdate = builder.prismaNode('MaintenanceUpdate', {
   }),
 })
 
-const ScheduleMaintenanceInput = builder.inputType('ScheduleMaintenanceInput', {
-  description: 'The maintenance to schedule.',
-  fields: (t) => ({
-    title: t.string({ description: 'A short title.' }),
-    message: t.string({ description: 'The first update, in markdown.' }),
-    translations: t.field(translationsField.both),
-    startsAt: t.field({ type: 'DateTime', description: 'The planned start. In the past: starts immediately.' }),
-    endsAt: t.field({ type: 'DateTime', description: 'The planned end.' }),
-    serviceIds: t.idList({ required: false, description: 'The services it affects.' }),
-    notifySubscribers: t.boolean({
-      required: false,
-      defaultValue: true,
-      description:
-        'Whether subscribers are notified of it, and of its start and end. The page and live events show it in any case.',
-    }),
-    idempotencyKey: t.string(IDEMPOTENCY_KEY),
-  }),
-})
-
 builder.mutationField('scheduleMaintenance', (t) =>
   t.field({
     type: Maintenance,
     description: 'Schedules a maintenance. Requires a key with scope WRITE.',
-    args: { input: t.arg({ type: ScheduleMaintenanceInput }) },
+    args: { input: t.arg({ type: describedInput(newMaintenance, true) }) },
     errors: { types: [Invalid, NotFound, Conflict] },
     resolve: createRowResolver('scheduleMaintenance', scheduleMaintenance),
   }),
 )
 
-const UpdateMaintenanceInput = builder.inputType('UpdateMaintenanceInput', {
-  description: 'The changes. Omitted fields stay as they are.',
-  fields: (t) => ({
-    id: t.id({ description: 'The maintenance to change.' }),
-    title: t.string({ required: false, description: 'A short title.' }),
-    startsAt: t.field({ type: 'DateTime', required: false, description: 'The planned start.' }),
-    endsAt: t.field({ type: 'DateTime', required: false, description: 'The planned end.' }),
-    serviceIds: t.idList({
-      required: false,
-      description: 'All affected services. Replaces the current list. Fixed once the maintenance is over.',
-    }),
-    message: t.string({
-      required: false,
-      description: 'An update to post, in markdown. A timeline holds 500 updates, plus a final one.',
-    }),
-    translations: t.field(translationsField.both),
-    status: t.field({
-      type: MaintenanceStatus,
-      required: false,
-      description: 'The new status: starts or ends the maintenance early, or marks it as being verified.',
-    }),
-    notifySubscribers: t.boolean({
-      required: false,
-      description: 'Whether subscribers are notified of this change, and of the start and end from now on.',
-    }),
-    version: t.int(VERSION_READ),
-    idempotencyKey: t.string(IDEMPOTENCY_KEY),
-  }),
-})
-
 builder.mutationField('updateMaintenance', (t) =>
   t.field({
     type: Maintenance,
     description: 'Updates a maintenance, or posts an update to it. Requires a key with scope WRITE.',
-    args: { input: t.arg({ type: UpdateMaintenanceInput }) },
+    args: { input: t.arg({ type: describedInput(maintenanceEdit, true) }) },
     errors: { types: [Invalid, NotFound, Conflict] },
     resolve: createRowResolver('updateMaintenance', updateMaintenance),
   }),
 )
 
-const CancelMaintenanceInput = builder.inputType('CancelMaintenanceInput', {
-  description: 'The maintenance to cancel.',
-  fields: (t) => ({
-    id: t.id({ description: 'The maintenance to cancel.' }),
-    message: t.string({ required: false, description: 'The reason, in markdown.' }),
-    translations: t.field(translationsField.messages),
-    notifySubscribers: t.boolean({
-      required: false,
-      description: 'Whether subscribers are notified. Default: as for its start and end.',
-    }),
-  }),
-})
-
 builder.mutationField('cancelMaintenance', (t) =>
   t.field({
     type: Maintenance,
     description: 'Cancels a maintenance. Requires a key with scope WRITE.',
-    args: { input: t.arg({ type: CancelMaintenanceInput }) },
+    args: { input: t.arg({ type: describedInput(cancellation) }) },
     errors: { types: [Invalid, NotFound, Conflict] },
     resolve: (_root, { input }, ctx) => cancelMaintenance(ctx, input),
   }),
 )
 
-const EditMaintenanceUpdateInput = builder.inputType('EditMaintenanceUpdateInput', {
-  description: 'The changes to a maintenance update. Omitted fields stay as they are.',
-  fields: (t) => ({
-    id: t.id({ description: 'The update to change.' }),
-    message: t.string({ required: false, description: 'The message, in markdown. Default: unchanged.' }),
-    translations: t.field(translationsField.messages),
-    createdAt: t.field({
-      type: 'DateTime',
-      required: false,
-      description: 'When the update was posted, not in the future.',
-    }),
-    version: t.int(VERSION_READ),
-  }),
-})
-
 builder.mutationField('editMaintenanceUpdate', (t) =>
   t.field({
     type: MaintenanceUpdate,
     description: 'Edits a maintenance update without notifying subscribers. Requires a key with scope WRITE.',
-    args: { input: t.arg({ type: EditMaintenanceUpdateInput }) },
+    args: { input: t.arg({ type: describedInput(maintenanceUpdateEdit) }) },
     errors: { types: [Invalid, NotFound, Conflict] },
     resolve: (_root, { input }, ctx) => editMaintenanceUpdate(ctx, input),
   }),

@@ -5,14 +5,26 @@ import { text } from '../../graphql/document/cost.ts'
 import { readTogether } from '../../graphql/execution/loader.ts'
 import type { GraphContext } from '../../graphql/schema/builder.ts'
 import { deletionPayload } from '../../graphql/schema/deletion-payload.ts'
+import { describedInput } from '../../graphql/schema/described-type.ts'
 import { ownerOnly } from '../../graphql/schema/owner-only.ts'
-import { VERSION, VERSION_READ } from '../../graphql/schema/version.ts'
-import { deletePostmortem, publishPostmortem, savePostmortem, unpublishPostmortem } from '../incident/postmortem.ts'
-import { approvePostmortem, cancelPostmortemReview, requestPostmortemReview } from '../incident/postmortem-review.ts'
+import { VERSION } from '../../graphql/schema/version.ts'
+import {
+  deletePostmortem,
+  postmortemPublication,
+  postmortemText,
+  publishPostmortem,
+  savePostmortem,
+  unpublishPostmortem,
+} from '../incident/postmortem.ts'
+import {
+  approval,
+  approvePostmortem,
+  cancelPostmortemReview,
+  requestPostmortemReview,
+} from '../incident/postmortem-review.ts'
 import { MAX_MESSAGE_LENGTH } from '../timeline/timeline-limits.ts'
 import { builder } from './builder.ts'
-import { NOTIFY_SUBSCRIBERS } from './incident.ts'
-import { MessageTranslation, messagesCost, messagesIn, translationsField } from './translation.ts'
+import { MessageTranslation, messagesCost, messagesIn } from './translation.ts'
 
 /** Reads the name of a person; null: no longer exists. */
 function nameOf(ctx: GraphContext, actorUserId: string | null): Promise<string | null> {
@@ -81,41 +93,23 @@ builder.prismaObjectField('Incident', 'postmortem', (t) =>
   }),
 )
 
-const SavePostmortemInput = builder.inputType('SavePostmortemInput', {
-  description: 'The post-mortem of an incident.',
-  fields: (t) => ({
-    incidentId: t.id({ description: 'The incident.' }),
-    message: t.string({ description: 'The text, in markdown.' }),
-    translations: t.field(translationsField.messages),
-    version: t.int(VERSION_READ),
-  }),
-})
-
 builder.mutationField('savePostmortem', (t) =>
   t.field({
     type: Postmortem,
     description:
       'Writes the post-mortem of an incident: a draft, or the new text of a published one. No subscriber is notified. Requires a key with scope WRITE.',
-    args: { input: t.arg({ type: SavePostmortemInput }) },
+    args: { input: t.arg({ type: describedInput(postmortemText) }) },
     errors: { types: [Invalid, NotFound, Conflict] },
     resolve: (_root, { input }, ctx) => savePostmortem(ctx, input),
   }),
 )
-
-const PublishPostmortemInput = builder.inputType('PublishPostmortemInput', {
-  description: 'The post-mortem to publish.',
-  fields: (t) => ({
-    incidentId: t.id({ description: 'The incident.' }),
-    notifySubscribers: t.boolean(NOTIFY_SUBSCRIBERS),
-  }),
-})
 
 builder.mutationField('publishPostmortem', (t) =>
   t.field({
     type: Postmortem,
     description:
       'Publishes the post-mortem of a public, resolved incident. Returns a ConflictError with code REVIEW_REQUIRED if a requested review is not approved yet. Requires a key with scope WRITE.',
-    args: { input: t.arg({ type: PublishPostmortemInput }) },
+    args: { input: t.arg({ type: describedInput(postmortemPublication) }) },
     errors: { types: [Invalid, NotFound, Conflict] },
     resolve: (_root, { input }, ctx) => publishPostmortem(ctx, input),
   }),
@@ -132,22 +126,12 @@ builder.mutationField('requestPostmortemReview', (t) =>
   }),
 )
 
-const ApprovePostmortemInput = builder.inputType('ApprovePostmortemInput', {
-  description: 'The text to approve.',
-  fields: (t) => ({
-    incidentId: t.id({ description: 'The incident.' }),
-    version: t.int({
-      description: 'The version that you read. If there is a newer one, the mutation returns a ConflictError.',
-    }),
-  }),
-})
-
 builder.mutationField('approvePostmortem', (t) =>
   t.field({
     type: Postmortem,
     description:
       'Approves the text of a post-mortem whose review is requested, until the text changes. Requires a signed-in person with the role EDITOR, who neither changed the text last nor requested the review (else ConflictError with code OWN_REVIEW).',
-    args: { input: t.arg({ type: ApprovePostmortemInput }) },
+    args: { input: t.arg({ type: describedInput(approval) }) },
     errors: { types: [Invalid, NotFound, Conflict] },
     resolve: (_root, { input }, ctx) => approvePostmortem(ctx, input),
   }),

@@ -3,13 +3,16 @@ import type { ServiceGroup as ServiceGroupRow } from '../../generated/prisma/cli
 import { rows, text } from '../../graphql/document/cost.ts'
 import { cacheable } from '../../graphql/execution/cacheable.ts'
 import { deletionPayload } from '../../graphql/schema/deletion-payload.ts'
-import { createRowResolver, IDEMPOTENCY_KEY } from '../../graphql/schema/idempotent-mutation.ts'
+import { describedInput } from '../../graphql/schema/described-type.ts'
+import { createRowResolver } from '../../graphql/schema/idempotent-mutation.ts'
 import { ownerOnly } from '../../graphql/schema/owner-only.ts'
-import { VERSION, VERSION_READ } from '../../graphql/schema/version.ts'
+import { VERSION } from '../../graphql/schema/version.ts'
 import { MAX_SERVICES } from '../ownership.ts'
 import {
   createServiceGroup,
   deleteServiceGroup,
+  groupEdit,
+  newGroup,
   reorderServiceGroups,
   updateServiceGroup,
 } from '../service/service-group.ts'
@@ -49,40 +52,21 @@ const ServiceGroup = builder.prismaNode('ServiceGroup', {
   }),
 })
 
-const CreateServiceGroupInput = builder.inputType('CreateServiceGroupInput', {
-  description: 'The group to create.',
-  fields: (t) => ({
-    name: t.string({ description: 'The group’s name.' }),
-    description: t.string({ required: false, description: 'A sentence for visitors. Default: none.' }),
-    idempotencyKey: t.string(IDEMPOTENCY_KEY),
-  }),
-})
-
 builder.mutationField('createServiceGroup', (t) =>
   t.field({
     type: ServiceGroup,
     description: 'Creates a service group at the end of the page. Requires a key with scope WRITE.',
-    args: { input: t.arg({ type: CreateServiceGroupInput }) },
+    args: { input: t.arg({ type: describedInput(newGroup, true) }) },
     errors: { types: [Invalid, TierLimitReached, NotFound, Conflict] },
     resolve: createRowResolver('createServiceGroup', createServiceGroup),
   }),
 )
 
-const UpdateServiceGroupInput = builder.inputType('UpdateServiceGroupInput', {
-  description: 'The changes. Omitted fields stay as they are.',
-  fields: (t) => ({
-    id: t.id({ description: 'The group to change.' }),
-    name: t.string({ required: false, description: 'The group’s name.' }),
-    description: t.string({ required: false, description: 'A sentence for visitors.' }),
-    version: t.int(VERSION_READ),
-  }),
-})
-
 builder.mutationField('updateServiceGroup', (t) =>
   t.field({
     type: ServiceGroup,
     description: 'Updates a service group. Requires a key with scope WRITE.',
-    args: { input: t.arg({ type: UpdateServiceGroupInput }) },
+    args: { input: t.arg({ type: describedInput(groupEdit) }) },
     errors: { types: [Invalid, NotFound, Conflict, ManagedByFile] },
     resolve: (_root, { input }, ctx) => updateServiceGroup(ctx, input),
   }),

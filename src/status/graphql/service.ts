@@ -4,12 +4,20 @@ import { ServiceStatus } from '../../generated/prisma/enums.ts'
 import { rows, text } from '../../graphql/document/cost.ts'
 import { cacheable } from '../../graphql/execution/cacheable.ts'
 import { deletionPayload } from '../../graphql/schema/deletion-payload.ts'
+import { describedInput } from '../../graphql/schema/described-type.ts'
 import { describedValues } from '../../graphql/schema/descriptions.ts'
-import { createRowResolver, IDEMPOTENCY_KEY } from '../../graphql/schema/idempotent-mutation.ts'
+import { createRowResolver } from '../../graphql/schema/idempotent-mutation.ts'
 import { ownerOnly } from '../../graphql/schema/owner-only.ts'
-import { VERSION, VERSION_READ } from '../../graphql/schema/version.ts'
+import { VERSION } from '../../graphql/schema/version.ts'
 import { MAX_SERVICES } from '../ownership.ts'
-import { createService, deleteService, reorderServices, updateService } from '../service/service.ts'
+import {
+  createService,
+  deleteService,
+  newService,
+  reorderServices,
+  serviceEdit,
+  updateService,
+} from '../service/service.ts'
 import { readServiceOrder } from '../service/service-queries.ts'
 import type { StatusBasis } from '../service/service-status.ts'
 import { shownServiceOf, statusCausesSelect } from '../service/shown-status.ts'
@@ -87,59 +95,21 @@ export const Service = builder.prismaNode('Service', {
   }),
 })
 
-const CreateServiceInput = builder.inputType('CreateServiceInput', {
-  description: 'The service to create.',
-  fields: (t) => ({
-    name: t.string({ description: 'The service’s name.' }),
-    groupId: t.id({ required: false, description: 'The group of the service. Default: none.' }),
-    description: t.string({ required: false, description: 'A sentence for visitors. Default: none.' }),
-    status: t.field({
-      type: ServiceStatus,
-      required: false,
-      description:
-        'The status that you state for it. Any but OPERATIONAL becomes its `statusOverride`. Null: none; without monitors, the page then shows that it has no status yet.',
-    }),
-    idempotencyKey: t.string(IDEMPOTENCY_KEY),
-  }),
-})
-
 builder.mutationField('createService', (t) =>
   t.field({
     type: Service,
     description: 'Creates a service at the end of the page. Requires a key with scope WRITE.',
-    args: { input: t.arg({ type: CreateServiceInput }) },
+    args: { input: t.arg({ type: describedInput(newService, true) }) },
     errors: { types: [Invalid, NotFound, Conflict, TierLimitReached] },
     resolve: createRowResolver('createService', createService),
   }),
 )
 
-const UpdateServiceInput = builder.inputType('UpdateServiceInput', {
-  description: 'The changes. Omitted fields stay as they are.',
-  fields: (t) => ({
-    id: t.id({ description: 'The service to change.' }),
-    name: t.string({ required: false, description: 'The service’s name.' }),
-    groupId: t.id({ required: false, description: 'The group of the service. Null: none.' }),
-    description: t.string({ required: false, description: 'A sentence for visitors.' }),
-    statusOverride: t.field({
-      type: ServiceStatus,
-      required: false,
-      description: 'A status that overrides the computed one. Null: no override.',
-    }),
-    status: t.field({
-      type: ServiceStatus,
-      required: false,
-      description:
-        'The status that you state for it: OPERATIONAL removes an override, and any other becomes its `statusOverride`, which must not be given too.',
-    }),
-    version: t.int(VERSION_READ),
-  }),
-})
-
 builder.mutationField('updateService', (t) =>
   t.field({
     type: Service,
     description: 'Updates a service. Requires a key with scope WRITE.',
-    args: { input: t.arg({ type: UpdateServiceInput }) },
+    args: { input: t.arg({ type: describedInput(serviceEdit) }) },
     errors: { types: [Invalid, NotFound, Conflict, ManagedByFile] },
     resolve: (_root, { input }, ctx) => updateService(ctx, input),
   }),
@@ -186,14 +156,14 @@ builder.mutationField('reorderServices', (t) =>
   }),
 )
 
-bulkCreation('createServices', CreateServiceInput, {
+bulkCreation('createServices', describedInput(newService, true), {
   type: Service,
   description: 'Creates up to 100 services at the end of the page. Requires a key with scope WRITE.',
   errors: [Invalid, NotFound, TierLimitReached],
   work: createService,
 })
 
-bulkMutation('updateServices', UpdateServiceInput, {
+bulkMutation('updateServices', describedInput(serviceEdit), {
   type: Service,
   description: 'Updates up to 100 services. Requires a key with scope WRITE.',
   errors: [Invalid, NotFound, ManagedByFile],

@@ -2,8 +2,9 @@ import { Conflict, Invalid, ManagedByFile, NotFound } from '../../core/errors.ts
 import { IncidentImpact, IncidentStatus, ServiceStatus, TemplateKind } from '../../generated/prisma/enums.ts'
 import { costs, rows, text } from '../../graphql/document/cost.ts'
 import { deletionPayload } from '../../graphql/schema/deletion-payload.ts'
+import { describedInput } from '../../graphql/schema/described-type.ts'
 import { describedValues } from '../../graphql/schema/descriptions.ts'
-import { VERSION, VERSION_READ } from '../../graphql/schema/version.ts'
+import { VERSION } from '../../graphql/schema/version.ts'
 import { MAX_SERVICES } from '../ownership.ts'
 import type { FilledTemplate as Filled, Template as TemplateRow } from '../template/template.ts'
 import {
@@ -12,15 +13,16 @@ import {
   fillTemplate,
   MAX_TEMPLATE_SERVICES,
   MAX_TEMPLATES,
+  newTemplate,
   readTemplates,
+  templateEdit,
   updateTemplate,
 } from '../template/template.ts'
 import { placeholders } from '../template/template-text.ts'
 import { MAX_MESSAGE_LENGTH } from '../timeline/timeline-limits.ts'
 import { bothIn } from '../timeline/translations.ts'
 import { builder } from './builder.ts'
-import { IncidentServiceInput } from './incident.ts'
-import { messagesCost, TemplateTranslation, translationsField } from './translation.ts'
+import { messagesCost, TemplateTranslation } from './translation.ts'
 
 builder.enumType(TemplateKind, {
   name: 'TemplateKind',
@@ -147,71 +149,21 @@ builder.prismaObjectField('Organization', 'templates', (t) =>
   }),
 )
 
-type InputFields = Parameters<Parameters<typeof builder.inputType>[1]['fields']>[0]
-
-const content = (t: InputFields) => ({
-  title: t.string({ required: false, description: 'The title. Empty: none.' }),
-  translations: t.field(translationsField.both),
-  status: t.field({
-    type: IncidentStatus,
-    required: false,
-    description: 'The status. Null leaves the choice open. Not for MAINTENANCE.',
-  }),
-  impact: t.field({
-    type: IncidentImpact,
-    required: false,
-    description: 'The impact. Null leaves the choice open. For INCIDENT only.',
-  }),
-  services: t.field({
-    type: [IncidentServiceInput],
-    required: false,
-    description: 'The services and the statuses to give them. Not for MAINTENANCE.',
-  }),
-  serviceIds: t.idList({ required: false, description: 'The services of a MAINTENANCE.' }),
-  notifySubscribers: t.boolean({
-    required: false,
-    description: 'Whether subscribers are to be notified. Default: true in a new template.',
-  }),
-})
-
-const WORDS = `The message, in markdown. ${placeholders.map((name) => `{{${name}}}`).join(', ')} are filled in when it is used.`
-
-const CreateTemplateInput = builder.inputType('CreateTemplateInput', {
-  description: 'The template to create.',
-  fields: (t) => ({
-    kind: t.field({ type: TemplateKind, description: 'What it prepares. It cannot be changed later.' }),
-    name: t.string({ description: 'Its name, which only members see.' }),
-    message: t.string({ description: WORDS }),
-    ...content(t),
-  }),
-})
-
 builder.mutationField('createTemplate', (t) =>
   t.field({
     type: Template,
     description: 'Creates a template. Requires a key with scope WRITE.',
-    args: { input: t.arg({ type: CreateTemplateInput }) },
+    args: { input: t.arg({ type: describedInput(newTemplate) }) },
     errors: { types: [Invalid, NotFound, Conflict] },
     resolve: (_root, { input }, ctx) => createTemplate(ctx, input),
   }),
 )
 
-const UpdateTemplateInput = builder.inputType('UpdateTemplateInput', {
-  description: 'The changes. Omitted fields stay as they are, and so does the kind.',
-  fields: (t) => ({
-    id: t.id({ description: 'The template to change.' }),
-    name: t.string({ required: false, description: 'Its name.' }),
-    message: t.string({ required: false, description: WORDS }),
-    ...content(t),
-    version: t.int(VERSION_READ),
-  }),
-})
-
 builder.mutationField('updateTemplate', (t) =>
   t.field({
     type: Template,
     description: 'Changes a template. Requires a key with scope WRITE.',
-    args: { input: t.arg({ type: UpdateTemplateInput }) },
+    args: { input: t.arg({ type: describedInput(templateEdit) }) },
     errors: { types: [Invalid, NotFound, Conflict, ManagedByFile] },
     resolve: (_root, { input }, ctx) => updateTemplate(ctx, input),
   }),

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { tierLimits } from '../../account/limits.ts'
 import { organizations } from '../../account/views.ts'
 import type { Context, Database } from '../../core/context.ts'
+import { described, idText } from '../../core/described.ts'
 import { Conflict, NotFound, TierLimitReached } from '../../core/errors.ts'
 import { isIdOf, newId } from '../../core/id.ts'
 import { invalid } from '../../core/validation.ts'
@@ -34,11 +35,17 @@ interface FilePlace {
 }
 
 /** The ids of uploaded files that an update or a note takes over. */
-export const fileIds = z
-  .array(z.string())
-  .max(MAX_FILES, `must have at most ${MAX_FILES} items`)
-  .refine((ids) => new Set(ids).size === ids.length, 'must not repeat an item')
-  .nullish()
+export const fileIds = described(
+  z
+    .array(idText)
+    .max(MAX_FILES, `must have at most ${MAX_FILES} items`)
+    .refine((ids) => new Set(ids).size === ids.length, 'must not repeat an item')
+    .nullish(),
+  {
+    description:
+      'Files to attach: uploaded to the incident (POST /api/v1/incidents/{id}/files), and not attached to an update or a note yet.',
+  },
+)
 
 /** A file of a form with several file inputs, some of them empty. */
 export interface PlacedFile extends UploadedFile {

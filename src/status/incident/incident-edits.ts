@@ -1,11 +1,11 @@
 import { z } from 'zod'
 import { requireScope } from '../../core/access.ts'
+import { described, idOf, named, timeOf } from '../../core/described.ts'
 import { hasChanges, requireVersion, versionInput } from '../../core/optimistic-lock.ts'
 import { validate } from '../../core/validation.ts'
 import type { ChangeContext } from '../../event-log/change.ts'
 import { change } from '../../event-log/change.ts'
 import type { Incident } from '../../generated/prisma/client.ts'
-import { IncidentImpact } from '../../generated/prisma/enums.ts'
 import { requireDistinct } from '../ownership.ts'
 import { formerServices } from '../page-scope.ts'
 import { stateByIncidents } from '../service/statement.ts'
@@ -13,18 +13,25 @@ import { titleText } from '../timeline/timeline-limits.ts'
 import { titleChanges, translations, withChanges } from '../timeline/translations.ts'
 import { findIncident, incidentEvent, manual, requireOwnTimeline } from './incident.ts'
 import { requireTimes } from './incident-corrections.ts'
+import { impact } from './incident-opening.ts'
 import { readServiceStatuses, replaceServices, serviceIdOf, serviceStatuses } from './incident-services.ts'
 
-const incidentEdit = z.object({
-  id: z.string(),
-  title: titleText.optional(),
-  impact: z.enum(IncidentImpact).optional(),
-  services: serviceStatuses.nullish(),
-  startedAt: z.date().nullish(),
-  resolvedAt: z.date().nullish(),
-  translations: translations.titles,
-  version: versionInput,
-})
+/** The input of `updateIncident`. */
+export const incidentEdit = named(
+  z.object({
+    id: idOf('The incident to change.'),
+    title: titleText.optional(),
+    impact: impact.optional(),
+    services: described(serviceStatuses.nullish(), {
+      description: 'All affected services. Replaces the current list.',
+    }),
+    startedAt: timeOf('When it started, not in the future.').nullish(),
+    resolvedAt: timeOf('When it was resolved, not before its start. Allowed only for a resolved incident.').nullish(),
+    translations: translations.titles,
+    version: versionInput,
+  }),
+  { name: 'UpdateIncident', about: 'The changes. Omitted fields stay as they are.' },
+)
 
 /**
  * Updates the given fields of an incident; `services` replaces all affected services. Requires a key with scope WRITE.

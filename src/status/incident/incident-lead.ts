@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { requireScope } from '../../core/access.ts'
 import type { Context, Database } from '../../core/context.ts'
+import { idOf, named } from '../../core/described.ts'
 import { NotFound } from '../../core/errors.ts'
 import { isIdOf } from '../../core/id.ts'
 import { validate } from '../../core/validation.ts'
@@ -13,7 +14,14 @@ import { countMembers } from '../../people/membership.ts'
 import { members, people } from '../../people/views.ts'
 import { findIncident, privateEvent, requireOwnTimeline } from './incident.ts'
 
-const choice = z.object({ incidentId: z.string(), userId: z.string().nullish() })
+/** The input of `setIncidentLead`. */
+export const leadChoice = named(
+  z.object({
+    incidentId: idOf('The incident.'),
+    userId: idOf('The member. Null: removes the lead.').nullish(),
+  }),
+  { name: 'SetIncidentLead', about: 'Who leads the work on an incident.' },
+)
 
 /**
  * Makes a member the lead of an incident; without a person, removes the lead. Only the organization can see the lead;
@@ -23,7 +31,7 @@ const choice = z.object({ incidentId: z.string(), userId: z.string().nullish() }
  */
 export async function setIncidentLead(ctx: ChangeContext, input: unknown): Promise<Incident> {
   const organizationId = requireScope(ctx, 'WRITE')
-  const { incidentId, userId = null } = validate(choice, input)
+  const { incidentId, userId = null } = validate(leadChoice, input)
   return change(ctx, organizationId, async (tx) => {
     const { db } = tx
     const incident = await findIncident(tx, organizationId, incidentId)

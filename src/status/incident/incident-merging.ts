@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { requireScope } from '../../core/access.ts'
 import type { Context, Database } from '../../core/context.ts'
+import { described, idOf, named } from '../../core/described.ts'
 import { Conflict } from '../../core/errors.ts'
 import { newId } from '../../core/id.ts'
 import { renderMessage } from '../../core/markdown/markdown-rendering.ts'
@@ -18,13 +19,20 @@ import { addUpdate } from './incident-updates.ts'
 import type { JointTimeline, JointUpdate, MergedPart } from './merged-timeline.ts'
 import { joinTimelines } from './merged-timeline.ts'
 
-const merger = z.object({
-  id: z.string(),
-  intoId: z.string(),
-  message: message.nullish(),
-  translations: translations.messages,
-  notifySubscribers,
-})
+/** The input of `mergeIncidents`. */
+export const merger = named(
+  z.object({
+    id: idOf('The incident to merge into the other one.'),
+    intoId: idOf('The incident that remains.'),
+    message: described(message.nullish(), {
+      description:
+        'An update to post to the remaining incident, in markdown. Default: none, and no subscriber is notified.',
+    }),
+    translations: translations.messages,
+    notifySubscribers,
+  }),
+  { name: 'MergeIncidents', about: 'The incidents to merge, both public.' },
+)
 
 const impacts: readonly IncidentImpact[] = ['NONE', 'MINOR', 'MAJOR', 'CRITICAL']
 

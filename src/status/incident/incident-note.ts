@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { apiKeys } from '../../account/views.ts'
 import { hasScope, requireScope } from '../../core/access.ts'
 import type { Actor, Context, Database } from '../../core/context.ts'
+import { described, idOf, named } from '../../core/described.ts'
 import { Conflict, Forbidden, NotFound } from '../../core/errors.ts'
 import { isIdOf, newId } from '../../core/id.ts'
 import { renderMessage } from '../../core/markdown/markdown-rendering.ts'
@@ -23,7 +24,13 @@ import { findIncident, privateEvent, requireOwnTimeline } from './incident.ts'
 /** The maximum number of notes of an incident, few enough to read them all at once. */
 export const MAX_NOTES = 200
 
-const newNote = z.object({ incidentId: z.string(), message, fileIds })
+const text = described(message, { description: 'The note, in markdown.' })
+
+/** The input of `createIncidentNote`. */
+export const newNote = named(z.object({ incidentId: idOf('The incident.'), message: text, fileIds }), {
+  name: 'CreateIncidentNote',
+  about: 'The private note to add to an incident.',
+})
 
 /**
  * Adds a private note to the timeline of an incident. Only the organization can see it; neither pages nor the
@@ -57,7 +64,11 @@ export async function createIncidentNote(
   })
 }
 
-const noteEdit = z.object({ id: z.string(), message, version: versionInput })
+/** The input of `updateIncidentNote`. */
+export const noteEdit = named(z.object({ id: idOf('The note to change.'), message: text, version: versionInput }), {
+  name: 'UpdateIncidentNote',
+  about: 'The new text of a note.',
+})
 
 /**
  * Edits a note. Only its author and callers with the scope ADMIN can.

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { requireScope } from '../../core/access.ts'
 import type { Context } from '../../core/context.ts'
+import { described, named, timeOf } from '../../core/described.ts'
 import { newId } from '../../core/id.ts'
 import { renderMessage } from '../../core/markdown/markdown-rendering.ts'
 import { validate } from '../../core/validation.ts'
@@ -8,8 +9,7 @@ import type { ChangeContext, ChangeResult } from '../../event-log/change.ts'
 import { change } from '../../event-log/change.ts'
 import type { Incident } from '../../generated/prisma/client.ts'
 import { Prisma } from '../../generated/prisma/client.ts'
-import type { IncidentVisibility } from '../../generated/prisma/enums.ts'
-import { IncidentImpact, IncidentStatus } from '../../generated/prisma/enums.ts'
+import { IncidentImpact, IncidentStatus, IncidentVisibility } from '../../generated/prisma/enums.ts'
 import { notFound, requireDistinct } from '../ownership.ts'
 import { isStatement, recordStatements } from '../service/statement.ts'
 import { counted, noteCounted, requireRoom, storedLimits, takeUncounted } from '../stored-limits.ts'
@@ -21,18 +21,30 @@ import { ownServices, serviceIdOf, serviceStatuses } from './incident-services.t
 import type { NewIncidentUpdate } from './incident-updates.ts'
 import { otherLanguages } from './incident-updates.ts'
 
-const newIncident = z.object({
-  title: titleText,
-  status: z.enum(IncidentStatus),
-  impact: z.enum(IncidentImpact),
-  message,
-  services: serviceStatuses.nullish(),
-  startedAt: z.date().nullish(),
-  resolvedAt: z.date().nullish(),
-  notifySubscribers,
-  visibility: z.enum(['PUBLIC', 'DRAFT']).nullish(),
-  translations: translations.both,
-})
+/** The impact of an incident. */
+export const impact = described(z.enum(IncidentImpact), { description: 'The overall impact.' })
+
+/** The input of `createIncident`. */
+export const newIncident = named(
+  z.object({
+    title: titleText,
+    status: described(z.enum(IncidentStatus), { description: 'The initial status.' }),
+    impact,
+    message: described(message, { description: 'The first update, in markdown.' }),
+    services: described(serviceStatuses.nullish(), { description: 'The affected services and their statuses.' }),
+    startedAt: timeOf('When it started, not in the future. Default: now.').nullish(),
+    resolvedAt: timeOf(
+      'When the incident was resolved, to record a past incident. No subscriber is notified.',
+    ).nullish(),
+    notifySubscribers,
+    visibility: described(
+      named(z.enum(['PUBLIC', 'DRAFT']), { name: 'IncidentVisibility', of: IncidentVisibility }).nullish(),
+      { description: 'PUBLIC (default), or DRAFT until it is published.' },
+    ),
+    translations: translations.both,
+  }),
+  { name: 'CreateIncident', about: 'The incident to create, with its first update.' },
+)
 
 /**
  * Creates an incident, with the message as its first update. If its status is RESOLVED, its services are operational

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { requireScope } from '../../core/access.ts'
+import { idOf, named } from '../../core/described.ts'
 import { Conflict } from '../../core/errors.ts'
 import { validate } from '../../core/validation.ts'
 import type { ChangeContext } from '../../event-log/change.ts'
@@ -9,7 +10,11 @@ import { stateByIncidents } from '../service/statement.ts'
 import { notifySubscribers } from '../timeline/timeline-limits.ts'
 import { findIncident, incidentEvent, requireOwnTimeline } from './incident.ts'
 
-const publication = z.object({ id: z.string(), notifySubscribers })
+/** The input of `publishIncident`. */
+export const incidentPublication = named(z.object({ id: idOf('The incident to publish.'), notifySubscribers }), {
+  name: 'PublishIncident',
+  about: 'The draft or suggestion to publish.',
+})
 
 /**
  * Publishes a draft or a suggestion. A resolved incident notifies no one. Does nothing to a public incident. Requires a
@@ -18,7 +23,7 @@ const publication = z.object({ id: z.string(), notifySubscribers })
  */
 export async function publishIncident(ctx: ChangeContext, input: unknown): Promise<Incident> {
   const organizationId = requireScope(ctx, 'WRITE')
-  const { id, notifySubscribers } = validate(publication, input)
+  const { id, notifySubscribers } = validate(incidentPublication, input)
   return change(ctx, organizationId, async (tx) => {
     const before = await findIncident(tx, organizationId, id)
     if (before.visibility === 'PUBLIC') return [before]

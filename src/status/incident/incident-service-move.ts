@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { requireScope } from '../../core/access.ts'
 import type { Context, Database } from '../../core/context.ts'
+import { described, idOf, named, timeOf } from '../../core/described.ts'
 import { Conflict } from '../../core/errors.ts'
 import { renderMessage } from '../../core/markdown/markdown-rendering.ts'
 import { invalid, validate } from '../../core/validation.ts'
@@ -20,15 +21,28 @@ import type { MergedPart } from './merged-timeline.ts'
 import type { MovedService } from './moved-service.ts'
 import { moveService } from './moved-service.ts'
 
-const move = z.object({
-  serviceId: z.string(),
-  fromId: z.string(),
-  intoId: z.string(),
-  at: z.date().nullish(),
-  message: message.nullish(),
-  translations: translations.messages,
-  notifySubscribers,
-})
+/** The input of `moveIncidentService`. */
+export const serviceMove = named(
+  z.object({
+    serviceId: idOf('The service.'),
+    fromId: idOf('The incident that the service leaves.'),
+    intoId: idOf('The incident that the service joins.'),
+    at: timeOf(
+      'When it moves: after the newest update of both incidents (of the one that it joins, if the other is not public), not in the future. Default: now.',
+    ).nullish(),
+    message: described(message.nullish(), {
+      description:
+        'The update to post to the incident that it joins, in markdown. Default: an update without text, which notifies no subscribers.',
+    }),
+    translations: translations.messages,
+    notifySubscribers,
+  }),
+  {
+    name: 'MoveIncidentService',
+    about:
+      'The service to move from one open incident to another. From a public incident, it can move only to a public one.',
+  },
+)
 
 /**
  * Moves a service with its status from one open incident (the source) to another (the target), by default now, or at a
@@ -46,7 +60,7 @@ const move = z.object({
  */
 export async function moveIncidentService(ctx: ChangeContext, input: unknown): Promise<Incident> {
   const organizationId = requireScope(ctx, 'WRITE')
-  const { serviceId, fromId, intoId, message, notifySubscribers, ...given } = validate(move, input)
+  const { serviceId, fromId, intoId, message, notifySubscribers, ...given } = validate(serviceMove, input)
   const text = message ?? ''
   const html = await renderMessage(ctx, organizationId, text)
   const messages = await messageChanges(ctx, organizationId, given.translations)

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { requireScope } from '../../core/access.ts'
 import type { Context } from '../../core/context.ts'
+import { described, idOf, idText, named } from '../../core/described.ts'
 import { typeOfId } from '../../core/id.ts'
 import { requireVersion, sameSet, versionInput } from '../../core/optimistic-lock.ts'
 import { invalid, validate } from '../../core/validation.ts'
@@ -8,6 +9,7 @@ import type { ChangeContext } from '../../event-log/change.ts'
 import { change } from '../../event-log/change.ts'
 import type { Incident } from '../../generated/prisma/client.ts'
 import { Prisma } from '../../generated/prisma/client.ts'
+import { ServiceStatus } from '../../generated/prisma/enums.ts'
 import { MAX_SERVICES, requireDistinct, requireServices } from '../ownership.ts'
 import { formerServices } from '../page-scope.ts'
 import { incidentStatuses } from '../service/service-status.ts'
@@ -17,10 +19,15 @@ import { findIncident, incidentEvent, manual, requireOwnTimeline } from './incid
 /** The services that an incident affects, and their statuses. */
 export const serviceStatuses = z
   .array(
-    z.object({
-      serviceId: z.string(),
-      status: z.enum(incidentStatuses),
-    }),
+    named(
+      z.object({
+        serviceId: idOf('The service.'),
+        status: described(named(z.enum(incidentStatuses), { name: 'ServiceStatus', of: ServiceStatus }), {
+          description: 'The service’s status. OPERATIONAL: recovered.',
+        }),
+      }),
+      { name: 'IncidentService', about: 'An affected service and its status.' },
+    ),
   )
   .max(MAX_SERVICES, `must be at most ${MAX_SERVICES}`)
 
@@ -52,12 +59,21 @@ export async function replaceServices(
   return former
 }
 
-const servicesEdit = z.object({
-  incidentId: z.string(),
-  services: serviceStatuses.nullish(),
-  removedServiceIds: z.array(z.string()).max(MAX_SERVICES, `must be at most ${MAX_SERVICES}`).nullish(),
-  version: versionInput,
-})
+/** The input of `updateIncidentServices`. */
+export const servicesEdit = named(
+  z.object({
+    incidentId: idOf('The incident.'),
+    services: described(serviceStatuses.nullish(), { description: 'Affected services and their new statuses.' }),
+    removedServiceIds: described(z.array(idText).max(MAX_SERVICES, `must be at most ${MAX_SERVICES}`).nullish(), {
+      description: 'Services that the incident no longer affects.',
+    }),
+    version: versionInput,
+  }),
+  {
+    name: 'IncidentServices',
+    about: 'Changes to the affected services of an incident. Services that are not named stay as they are.',
+  },
+)
 
 /**
  * Sets the statuses of the given services of an incident and removes others; services that are not named stay. Requires

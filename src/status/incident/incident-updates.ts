@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { requireScope } from '../../core/access.ts'
 import type { Context } from '../../core/context.ts'
+import { described, idOf, named, timeOf } from '../../core/described.ts'
 import { newId } from '../../core/id.ts'
 import type { StoredHtml } from '../../core/markdown/markdown-rendering.ts'
 import { renderMessage } from '../../core/markdown/markdown-rendering.ts'
@@ -38,17 +39,30 @@ import {
   serviceStatuses,
 } from './incident-services.ts'
 
-const updateInput = z.object({
-  incidentId: z.string(),
-  status: z.enum(IncidentStatus),
-  message,
-  services: serviceStatuses.nullish(),
-  createdAt: z.date().nullish(),
-  notifySubscribers,
-  translations: translations.both,
-  version: versionInput,
-  fileIds,
-})
+/** The input of `postIncidentUpdate`. */
+export const updateInput = named(
+  z.object({
+    incidentId: idOf('The incident to update.'),
+    status: described(z.enum(IncidentStatus), {
+      description: 'The new status. RESOLVED closes the incident; any other status reopens it.',
+    }),
+    message,
+    services: described(serviceStatuses.nullish(), {
+      description: 'New service statuses. Other services stay as they are.',
+    }),
+    createdAt: timeOf(
+      'When the update was posted, not in the future. Default: now. If later updates exist, no subscriber is notified.',
+    ).nullish(),
+    notifySubscribers,
+    translations: translations.both,
+    version: described(versionInput, {
+      description:
+        'The version of the incident that you read. If there is a newer one, the mutation returns a ConflictError.',
+    }),
+    fileIds,
+  }),
+  { name: 'PostIncidentUpdate', about: 'The update to add to an incident.' },
+)
 
 /**
  * Posts an update to an incident. Any status can follow any other: RESOLVED closes the incident and its services

@@ -1,8 +1,9 @@
 import { z } from 'zod'
 import { requireScope } from '../../core/access.ts'
 import type { Context, Database } from '../../core/context.ts'
+import { described, idOf, named } from '../../core/described.ts'
 import { Conflict, Forbidden } from '../../core/errors.ts'
-import { requireVersion } from '../../core/optimistic-lock.ts'
+import { requireVersion, versionWords } from '../../core/optimistic-lock.ts'
 import { validate } from '../../core/validation.ts'
 import type { ChangeContext } from '../../event-log/change.ts'
 import { change } from '../../event-log/change.ts'
@@ -29,7 +30,14 @@ export async function requestPostmortemReview(ctx: ChangeContext, incidentId: st
   })
 }
 
-const approval = z.object({ incidentId: z.string(), version: z.int() })
+/** The input of `approvePostmortem`. */
+export const approval = named(
+  z.object({ incidentId: idOf('The incident.'), version: described(z.int(), versionWords) }),
+  {
+    name: 'ApprovePostmortem',
+    about: 'The text to approve.',
+  },
+)
 
 /**
  * Approves the text of a post-mortem under review. The caller must be a person who neither changed the text last nor

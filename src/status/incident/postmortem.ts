@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { readOrganization } from '../../account/organization/organization-queries.ts'
 import { requireScope } from '../../core/access.ts'
 import type { Context, Database } from '../../core/context.ts'
+import { described, idOf, named } from '../../core/described.ts'
 import { Conflict, NotFound } from '../../core/errors.ts'
 import type { StoredMessages } from '../../core/markdown/markdown-rendering.ts'
 import { htmlOf, renderMessage } from '../../core/markdown/markdown-rendering.ts'
@@ -21,12 +22,16 @@ import { bodiesOf, changedMessages, messageChanges, translations } from '../time
 import { findIncident, requireOwnTimeline } from './incident.ts'
 import { draftPostmortem } from './postmortem-draft.ts'
 
-const content = z.object({
-  incidentId: z.string(),
-  message,
-  translations: translations.messages,
-  version: versionInput,
-})
+/** The input of `savePostmortem`. */
+export const postmortemText = named(
+  z.object({
+    incidentId: idOf('The incident.'),
+    message: described(message, { description: 'The text, in markdown.' }),
+    translations: translations.messages,
+    version: versionInput,
+  }),
+  { name: 'SavePostmortem', about: 'The post-mortem of an incident.' },
+)
 
 /**
  * Writes the post-mortem of an incident. A new one is a draft, which only members can see until it is published; a
@@ -35,7 +40,7 @@ const content = z.object({
  */
 export async function savePostmortem(ctx: ChangeContext, input: unknown): Promise<Postmortem> {
   const organizationId = requireScope(ctx, 'WRITE')
-  const { incidentId, message, version, ...given } = validate(content, input)
+  const { incidentId, message, version, ...given } = validate(postmortemText, input)
   const html = await renderMessage(ctx, organizationId, message)
   const others = await messageChanges(ctx, organizationId, given.translations)
   return change(ctx, organizationId, async (tx) => {
@@ -56,7 +61,11 @@ export async function savePostmortem(ctx: ChangeContext, input: unknown): Promis
 
 const unreviewed = { reviewedAt: null, reviewedById: null } as const
 
-const publication = z.object({ incidentId: z.string(), notifySubscribers })
+/** The input of `publishPostmortem`. */
+export const postmortemPublication = named(z.object({ incidentId: idOf('The incident.'), notifySubscribers }), {
+  name: 'PublishPostmortem',
+  about: 'The post-mortem to publish.',
+})
 
 /**
  * Publishes the post-mortem of an incident to everyone who can see the incident. Does nothing to a published one.
@@ -66,7 +75,7 @@ const publication = z.object({ incidentId: z.string(), notifySubscribers })
  */
 export async function publishPostmortem(ctx: ChangeContext, input: unknown): Promise<Postmortem> {
   const organizationId = requireScope(ctx, 'WRITE')
-  const { incidentId, notifySubscribers } = validate(publication, input)
+  const { incidentId, notifySubscribers } = validate(postmortemPublication, input)
   return change(ctx, organizationId, async (tx) => {
     const { incident, ...before } = await findPostmortem(tx, organizationId, incidentId)
     if (before.publishedAt !== null) return [before]

@@ -5,6 +5,7 @@ import { readOrganization } from '../../account/organization/organization-querie
 import { zoneName } from '../../account/page/page-settings.ts'
 import { requireScope } from '../../core/access.ts'
 import type { Context } from '../../core/context.ts'
+import { described, idOf, named, timeOf } from '../../core/described.ts'
 import { Conflict } from '../../core/errors.ts'
 import { newId } from '../../core/id.ts'
 import { hasChanges, requireVersion, sameSet, versionInput } from '../../core/optimistic-lock.ts'
@@ -16,12 +17,12 @@ import { change } from '../../event-log/change.ts'
 import type { NewEvent } from '../../event-log/event.ts'
 import type { Maintenance, MaintenanceSeries } from '../../generated/prisma/client.ts'
 import type { Language } from '../../language/catalogue.ts'
-import { findOwned, MAX_SERVICES, requireDistinct, requireServices } from '../ownership.ts'
+import { findOwned, requireDistinct, requireServices } from '../ownership.ts'
 import { formerServices } from '../page-scope.ts'
 import { message, notifySubscribers, titleText } from '../timeline/timeline-limits.ts'
 import { bothAfter, bothIn, titleChanges, titleIn, translations, withChanges } from '../timeline/translations.ts'
 import type { RenderedMessage } from './maintenance.ts'
-import { eventOf, insertMaintenance, renderUpdate, setServices } from './maintenance.ts'
+import { affectedServices, eventOf, insertMaintenance, renderUpdate, setServices } from './maintenance.ts'
 import { createPlan } from './maintenance-schedule.ts'
 import type { Schedule, SeriesDate } from './recurrence.ts'
 import {
@@ -44,26 +45,45 @@ const MAX_DURATION = (7 * DAY) / MINUTE
 /** How long ago the first start can be. */
 const MAX_PAST = 366 * DAY
 
-const ruleText = z
-  .string()
-  .min(1, 'must not be blank')
-  .max(MAX_RULE_LENGTH, `must have at most ${MAX_RULE_LENGTH} characters`)
-const durationMinutes = z.int().min(1, 'must be at least 1').max(MAX_DURATION, `must be at most ${MAX_DURATION}`)
-const serviceIds = z.array(z.string()).max(MAX_SERVICES, `must have at most ${MAX_SERVICES} items`)
-const skips = z.array(z.date()).max(MAX_SKIPPED, `must have at most ${MAX_SKIPPED} items`)
-
-const newSeries = z.object({
-  title: titleText,
-  message,
-  startsAt: z.date(),
-  durationMinutes,
-  rule: ruleText,
-  timeZone: zoneName.nullish(),
-  skips: skips.nullish(),
-  serviceIds: serviceIds.nullish(),
-  notifySubscribers,
-  translations: translations.both,
+const ruleText = described(
+  z.string().min(1, 'must not be blank').max(MAX_RULE_LENGTH, `must have at most ${MAX_RULE_LENGTH} characters`),
+  {
+    description:
+      'The recurrence rule (RFC 5545): FREQ (DAILY to YEARLY), INTERVAL, BYDAY, BYMONTHDAY, BYMONTH, BYSETPOS, WKST, and UNTIL or COUNT.',
+  },
+)
+const durationMinutes = described(
+  z.int().min(1, 'must be at least 1').max(MAX_DURATION, `must be at most ${MAX_DURATION}`),
+  { description: 'How long each date takes, in minutes: at most 10080, a week.' },
+)
+const SKIPS = 'Starts to skip, at most 200.'
+const skips = described(z.array(z.date()).max(MAX_SKIPPED, `must have at most ${MAX_SKIPPED} items`).nullish(), {
+  description: SKIPS,
 })
+const timeZone = described(zoneName, { description: 'The IANA time zone in which the rule is evaluated.' })
+const firstMessage = described(message, { description: 'The first update of each date, in markdown.' })
+
+/** The input of `createMaintenanceSeries`. */
+export const newSeries = named(
+  z.object({
+    title: titleText,
+    message: firstMessage,
+    startsAt: timeOf('The first start. If the rule does not match this time, the next start that it matches.'),
+    durationMinutes,
+    rule: ruleText,
+    timeZone: described(zoneName.nullish(), {
+      description: 'The IANA time zone in which the rule is evaluated. Default: the organization’s.',
+    }),
+    skips,
+    serviceIds: affectedServices,
+    notifySubscribers: described(notifySubscribers, {
+      description: 'Whether subscribers are notified of the first date, and of the start and end of each.',
+      assumed: true,
+    }),
+    translations: translations.both,
+  }),
+  { name: 'CreateMaintenanceSeries', about: 'The repeating maintenance to create.' },
+)
 
 /**
  * Creates a maintenance series and schedules its next dates. Its rule is evaluated in its time zone, by default the
@@ -123,20 +143,26 @@ export async function insertSeries(
   return [series, seriesEvent('MAINTENANCE_SERIES_CREATED', series), ...events]
 }
 
-const seriesEdit = z.object({
-  id: z.string(),
-  title: titleText.optional(),
-  message: message.optional(),
-  startsAt: z.date().nullish(),
-  durationMinutes: durationMinutes.optional(),
-  rule: ruleText.optional(),
-  timeZone: zoneName.optional(),
-  skips: skips.nullish(),
-  serviceIds: serviceIds.nullish(),
-  notifySubscribers: z.boolean().nullish(),
-  translations: translations.both,
-  version: versionInput,
-})
+/** The input of `updateMaintenanceSeries`. */
+export const seriesEdit = named(
+  z.object({
+    id: idOf('The repeating maintenance to change.'),
+    title: titleText.optional(),
+    message: firstMessage.optional(),
+    startsAt: timeOf('The first start under the changed rule.').nullish(),
+    durationMinutes: durationMinutes.optional(),
+    rule: ruleText.optional(),
+    timeZone: timeZone.optional(),
+    skips: described(skips, { description: `${SKIPS} Replaces the current list.` }),
+    serviceIds: described(affectedServices, { description: 'All affected services. Replaces the current list.' }),
+    notifySubscribers: described(z.boolean().nullish(), {
+      description: 'Whether subscribers are notified of this change, and of starts and ends from now on.',
+    }),
+    translations: translations.both,
+    version: versionInput,
+  }),
+  { name: 'UpdateMaintenanceSeries', about: 'The changes, from now on. Omitted fields stay as they are.' },
+)
 
 /**
  * Updates the given fields of a series from now on. Scheduled dates follow, or are deleted if the rule no longer has

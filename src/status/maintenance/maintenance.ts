@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { requireScope } from '../../core/access.ts'
 import type { Context } from '../../core/context.ts'
+import { described, idOf, idText, named, timeOf } from '../../core/described.ts'
 import { newId } from '../../core/id.ts'
 import type { StoredHtml, StoredMessages } from '../../core/markdown/markdown-rendering.ts'
 import { HTML_VERSION, renderMessage } from '../../core/markdown/markdown-rendering.ts'
@@ -11,6 +12,7 @@ import type { ChangeContext, ChangeResult } from '../../event-log/change.ts'
 import { change } from '../../event-log/change.ts'
 import type { NewEvent } from '../../event-log/event.ts'
 import type { Maintenance, MaintenanceUpdate } from '../../generated/prisma/client.ts'
+import { MaintenanceStatus } from '../../generated/prisma/enums.ts'
 import { followers } from '../followers.ts'
 import { findOwned, MAX_SERVICES, requireDistinct, requireServices } from '../ownership.ts'
 import { formerServices } from '../page-scope.ts'
@@ -40,17 +42,29 @@ import {
 } from './maintenance-schedule.ts'
 import { addSkipped } from './recurrence.ts'
 
-const serviceIds = z.array(z.string()).max(MAX_SERVICES, `must have at most ${MAX_SERVICES} items`)
+/** The services that a maintenance affects. */
+export const affectedServices = described(
+  z.array(idText).max(MAX_SERVICES, `must have at most ${MAX_SERVICES} items`).nullish(),
+  { description: 'The services it affects.' },
+)
 
-const newMaintenance = z.object({
-  title: titleText,
-  message,
-  startsAt: z.date(),
-  endsAt: z.date(),
-  serviceIds: serviceIds.nullish(),
-  notifySubscribers,
-  translations: translations.both,
-})
+/** The input of `scheduleMaintenance`. */
+export const newMaintenance = named(
+  z.object({
+    title: titleText,
+    message: described(message, { description: 'The first update, in markdown.' }),
+    startsAt: timeOf('The planned start. In the past: starts immediately.'),
+    endsAt: timeOf('The planned end.'),
+    serviceIds: affectedServices,
+    notifySubscribers: described(notifySubscribers, {
+      description:
+        'Whether subscribers are notified of it, and of its start and end. The page and live events show it in any case.',
+      assumed: true,
+    }),
+    translations: translations.both,
+  }),
+  { name: 'ScheduleMaintenance', about: 'The maintenance to schedule.' },
+)
 
 /**
  * Schedules a maintenance, with the message as its first update. It starts at once if its start has passed. Without
@@ -106,18 +120,35 @@ export async function insertMaintenance(
   return [maintenance, { ...eventOf('MAINTENANCE_SCHEDULED', maintenance), updateId }, ...started]
 }
 
-const maintenanceEdit = z.object({
-  id: z.string(),
-  title: titleText.optional(),
-  startsAt: z.date().optional(),
-  endsAt: z.date().optional(),
-  serviceIds: serviceIds.nullish(),
-  message: optionalMessage.nullish(),
-  status: z.enum(['IN_PROGRESS', 'VERIFYING', 'COMPLETED']).nullish(),
-  notifySubscribers: z.boolean().nullish(),
-  translations: translations.both,
-  version: versionInput,
+const editedStatus = named(z.enum(['IN_PROGRESS', 'VERIFYING', 'COMPLETED']), {
+  name: 'MaintenanceStatus',
+  of: MaintenanceStatus,
 })
+
+/** The input of `updateMaintenance`. */
+export const maintenanceEdit = named(
+  z.object({
+    id: idOf('The maintenance to change.'),
+    title: titleText.optional(),
+    startsAt: timeOf('The planned start.').optional(),
+    endsAt: timeOf('The planned end.').optional(),
+    serviceIds: described(affectedServices, {
+      description: 'All affected services. Replaces the current list. Fixed once the maintenance is over.',
+    }),
+    message: described(optionalMessage.nullish(), {
+      description: 'An update to post, in markdown. A timeline holds 500 updates, plus a final one.',
+    }),
+    status: described(editedStatus.nullish(), {
+      description: 'The new status: starts or ends the maintenance early, or marks it as being verified.',
+    }),
+    notifySubscribers: described(z.boolean().nullish(), {
+      description: 'Whether subscribers are notified of this change, and of the start and end from now on.',
+    }),
+    translations: translations.both,
+    version: versionInput,
+  }),
+  { name: 'UpdateMaintenance', about: 'The changes. Omitted fields stay as they are.' },
+)
 
 /**
  * Updates the given fields of a maintenance. A message, or a change of status, adds an update to its timeline; a
@@ -162,12 +193,18 @@ function requireOriginal(message: string | null | undefined, translations: Trans
   throw invalid([{ path: ['message'], message: 'must be given if it is given in other languages' }])
 }
 
-const cancellation = z.object({
-  id: z.string(),
-  message: optionalMessage.nullish(),
-  notifySubscribers: z.boolean().nullish(),
-  translations: translations.messages,
-})
+/** The input of `cancelMaintenance`. */
+export const cancellation = named(
+  z.object({
+    id: idOf('The maintenance to cancel.'),
+    message: described(optionalMessage.nullish(), { description: 'The reason, in markdown.' }),
+    notifySubscribers: described(z.boolean().nullish(), {
+      description: 'Whether subscribers are notified. Default: as for its start and end.',
+    }),
+    translations: translations.messages,
+  }),
+  { name: 'CancelMaintenance', about: 'The maintenance to cancel.' },
+)
 
 /**
  * Cancels a maintenance before or during its run. Subscribers are notified as for its start and end, unless

@@ -6,6 +6,7 @@ import { readOrganization } from '../../account/organization/organization-querie
 import { tierOf } from '../../account/tier.ts'
 import { requireScope } from '../../core/access.ts'
 import type { Context } from '../../core/context.ts'
+import { described, idOf, named } from '../../core/described.ts'
 import { TierLimitReached } from '../../core/errors.ts'
 import { newId, typeOfId } from '../../core/id.ts'
 import { changedFields, requireVersion, versionInput } from '../../core/optimistic-lock.ts'
@@ -16,7 +17,16 @@ import type { ServiceGroup } from '../../generated/prisma/client.ts'
 import { findOwned } from '../ownership.ts'
 import { placeAtEnd, reorder } from './positions.ts'
 
-const newGroup = z.object({ name: nameText, description: proseText(2000).nullish() })
+const name = described(nameText, { description: 'The group’s name.' })
+
+/** The input of `createServiceGroup`. */
+export const newGroup = named(
+  z.object({
+    name,
+    description: described(proseText(2000).nullish(), { description: 'A sentence for visitors. Default: none.' }),
+  }),
+  { name: 'CreateServiceGroup', about: 'The group to create.' },
+)
 
 /**
  * Creates a group at the end of the page. Requires a key with scope WRITE.
@@ -40,12 +50,16 @@ export async function createServiceGroup(ctx: ChangeContext, input: unknown): Pr
   })
 }
 
-const groupEdit = z.object({
-  id: z.string(),
-  name: nameText.optional(),
-  description: proseText(2000).optional(),
-  version: versionInput,
-})
+/** The input of `updateServiceGroup`. */
+export const groupEdit = named(
+  z.object({
+    id: idOf('The group to change.'),
+    name: name.optional(),
+    description: described(proseText(2000).optional(), { description: 'A sentence for visitors.' }),
+    version: versionInput,
+  }),
+  { name: 'UpdateServiceGroup', about: 'The changes. Omitted fields stay as they are.' },
+)
 
 /**
  * Updates the given fields of a group. Requires a key with scope WRITE.

@@ -6,6 +6,7 @@ import { readOrganization } from '../../account/organization/organization-querie
 import { tierOf } from '../../account/tier.ts'
 import { requireScope } from '../../core/access.ts'
 import type { Context } from '../../core/context.ts'
+import { described, idOf, named } from '../../core/described.ts'
 import { TierLimitReached } from '../../core/errors.ts'
 import { newId, typeOfId } from '../../core/id.ts'
 import { changedFields, defined, requireVersion, versionInput } from '../../core/optimistic-lock.ts'
@@ -25,12 +26,21 @@ import { readShownStatuses } from './service-queries.ts'
 import type { ShownStatus } from './service-status.ts'
 import { overrideOf } from './statement.ts'
 
-const newService = z.object({
-  name: nameText,
-  groupId: z.string().nullish(),
-  description: proseText(2000).nullish(),
-  status: z.enum(ServiceStatus).nullish(),
-})
+const name = described(nameText, { description: 'The service’s name.' })
+
+/** The input of `createService`. */
+export const newService = named(
+  z.object({
+    name,
+    groupId: idOf('The group of the service. Default: none.').nullish(),
+    description: described(proseText(2000).nullish(), { description: 'A sentence for visitors. Default: none.' }),
+    status: described(z.enum(ServiceStatus).nullish(), {
+      description:
+        'The status that you state for it. Any but OPERATIONAL becomes its `statusOverride`. Null: none; without monitors, the page then shows that it has no status yet.',
+    }),
+  }),
+  { name: 'CreateService', about: 'The service to create.' },
+)
 
 /**
  * Creates a service at the end of the page. With a status, people have stated it; any but OPERATIONAL overrides the
@@ -86,15 +96,24 @@ async function insertServices(
 /** Returns the fields of a service whose status someone states now. */
 const stating = ({ now }: Context, status: ServiceStatus) => ({ statusOverride: overrideOf(status), statedAt: now() })
 
-const serviceEdit = z.object({
-  id: z.string(),
-  name: nameText.optional(),
-  groupId: z.string().nullish(),
-  description: proseText(2000).optional(),
-  statusOverride: z.enum(ServiceStatus).nullish(),
-  status: z.enum(ServiceStatus).nullish(),
-  version: versionInput,
-})
+/** The input of `updateService`. */
+export const serviceEdit = named(
+  z.object({
+    id: idOf('The service to change.'),
+    name: name.optional(),
+    groupId: idOf('The group of the service. Null: none.').nullish(),
+    description: described(proseText(2000).optional(), { description: 'A sentence for visitors.' }),
+    statusOverride: described(z.enum(ServiceStatus).nullish(), {
+      description: 'A status that overrides the computed one. Null: no override.',
+    }),
+    status: described(z.enum(ServiceStatus).nullish(), {
+      description:
+        'The status that you state for it: OPERATIONAL removes an override, and any other becomes its `statusOverride`, which must not be given too.',
+    }),
+    version: versionInput,
+  }),
+  { name: 'UpdateService', about: 'The changes. Omitted fields stay as they are.' },
+)
 
 /**
  * Updates the given fields of a service. A `groupId` of null removes it from its group; a `statusOverride` of null

@@ -4,6 +4,7 @@ import { requireDeletable, requireUnlocked } from '../../account/managed-object.
 import { readOrganization } from '../../account/organization/organization-queries.ts'
 import { requireScope } from '../../core/access.ts'
 import type { Context } from '../../core/context.ts'
+import { described, idOf, idText, named } from '../../core/described.ts'
 import { Conflict, NotFound } from '../../core/errors.ts'
 import { isIdOf, newId } from '../../core/id.ts'
 import { changedFields, requireVersion, sameSet, versionInput } from '../../core/optimistic-lock.ts'
@@ -11,17 +12,17 @@ import { invalid, nameText, validate } from '../../core/validation.ts'
 import type { ChangeContext } from '../../event-log/change.ts'
 import { change } from '../../event-log/change.ts'
 import type { NewEvent } from '../../event-log/event.ts'
-import type { Prisma, TemplateKind } from '../../generated/prisma/client.ts'
-import { IncidentImpact, IncidentStatus } from '../../generated/prisma/enums.ts'
+import type { Prisma } from '../../generated/prisma/client.ts'
+import { IncidentImpact, IncidentStatus, TemplateKind } from '../../generated/prisma/enums.ts'
 import type { Language } from '../../language/catalogue.ts'
 import { Language as languageNames, languages, wordsOf } from '../../language/catalogue.ts'
 import { findIncident } from '../incident/incident.ts'
+import { serviceStatuses } from '../incident/incident-services.ts'
 import { requireDistinct, requireServices } from '../ownership.ts'
-import { incidentStatuses } from '../service/service-status.ts'
 import { message, titleText } from '../timeline/timeline-limits.ts'
 import { bothAfter, bothIn, translations } from '../timeline/translations.ts'
 import type { PlaceholderValues } from './template-text.ts'
-import { fillPlaceholders, placeholdersIn, requirePlaceholders } from './template-text.ts'
+import { fillPlaceholders, placeholders, placeholdersIn, requirePlaceholders } from './template-text.ts'
 
 /** The maximum number of templates of an organization. */
 export const MAX_TEMPLATES = 50
@@ -39,33 +40,41 @@ export const templateServices = {
 /** A template with its services, in page order. */
 export type Template = Prisma.TemplateGetPayload<{ include: typeof templateServices }>
 
-const services = z
-  .array(
-    z.object({
-      serviceId: z.string(),
-      status: z.enum(incidentStatuses),
-    }),
-  )
-  .max(MAX_TEMPLATE_SERVICES, `must be at most ${MAX_TEMPLATE_SERVICES}`)
-  .nullish()
-const serviceIds = z.array(z.string()).max(MAX_TEMPLATE_SERVICES, `must be at most ${MAX_TEMPLATE_SERVICES}`).nullish()
+const serviceIds = z.array(idText).max(MAX_TEMPLATE_SERVICES, `must be at most ${MAX_TEMPLATE_SERVICES}`).nullish()
 
 const content = {
-  title: titleText.or(z.literal('')).nullish(),
+  title: described(titleText.or(z.literal('')).nullish(), { description: 'The title. Empty: none.' }),
   translations: translations.both,
-  status: z.enum(IncidentStatus).nullish(),
-  impact: z.enum(IncidentImpact).nullish(),
-  services,
-  serviceIds,
-  notifySubscribers: z.boolean().nullish(),
+  status: described(z.enum(IncidentStatus).nullish(), {
+    description: 'The status. Null leaves the choice open. Not for MAINTENANCE.',
+  }),
+  impact: described(z.enum(IncidentImpact).nullish(), {
+    description: 'The impact. Null leaves the choice open. For INCIDENT only.',
+  }),
+  services: described(
+    z.array(serviceStatuses.element).max(MAX_TEMPLATE_SERVICES, `must be at most ${MAX_TEMPLATE_SERVICES}`).nullish(),
+    { description: 'The services and the statuses to give them. Not for MAINTENANCE.' },
+  ),
+  serviceIds: described(serviceIds, { description: 'The services of a MAINTENANCE.' }),
+  notifySubscribers: described(z.boolean().nullish(), {
+    description: 'Whether subscribers are to be notified. Default: true in a new template.',
+  }),
 }
 
-const newTemplate = z.object({
-  kind: z.enum(['INCIDENT', 'UPDATE', 'MAINTENANCE']),
-  name: nameText,
-  message,
-  ...content,
+const text = described(message, {
+  description: `The message, in markdown. ${placeholders.map((name) => `{{${name}}}`).join(', ')} are filled in when it is used.`,
 })
+
+/** The input of `createTemplate`. */
+export const newTemplate = named(
+  z.object({
+    kind: described(z.enum(TemplateKind), { description: 'What it prepares. It cannot be changed later.' }),
+    name: described(nameText, { description: 'Its name, which only members see.' }),
+    message: text,
+    ...content,
+  }),
+  { name: 'CreateTemplate', about: 'The template to create.' },
+)
 
 /**
  * Creates a template. Requires a key with scope WRITE.
@@ -97,13 +106,17 @@ export async function createTemplate(ctx: ChangeContext, input: unknown): Promis
   })
 }
 
-const templateEdit = z.object({
-  id: z.string(),
-  name: nameText.nullish(),
-  message: message.nullish(),
-  ...content,
-  version: versionInput,
-})
+/** The input of `updateTemplate`. */
+export const templateEdit = named(
+  z.object({
+    id: idOf('The template to change.'),
+    name: described(nameText.nullish(), { description: 'Its name.' }),
+    message: text.nullish(),
+    ...content,
+    version: versionInput,
+  }),
+  { name: 'UpdateTemplate', about: 'The changes. Omitted fields stay as they are, and so does the kind.' },
+)
 
 /**
  * Updates the given fields of a template, except its kind; given services replace all of its services. Requires a key

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { described } from '../../core/described.ts'
 import { Conflict } from '../../core/errors.ts'
 import { lineText, proseText } from '../../core/validation.ts'
 
@@ -6,10 +7,10 @@ import { lineText, proseText } from '../../core/validation.ts'
 export const MAX_MESSAGE_LENGTH = 10_000
 
 /** The title of an incident or a maintenance. */
-export const titleText = lineText(200)
+export const titleText = described(lineText(200), { description: 'A short title.' })
 
 /** A message in markdown; empty for an update that only changes the status. */
-export const optionalMessage = proseText(MAX_MESSAGE_LENGTH)
+export const optionalMessage = described(proseText(MAX_MESSAGE_LENGTH), { description: 'The message, in markdown.' })
 
 /** A message that a person writes. */
 export const message = optionalMessage.min(1, 'must not be blank')
@@ -33,7 +34,13 @@ export function requireOtherUpdates(updates: number, what: 'incident' | 'mainten
 }
 
 /** Whether subscribers are notified. */
-export const notifySubscribers = z
-  .boolean()
-  .nullish()
-  .transform((given) => given ?? true)
+export const notifySubscribers = described(
+  z
+    .boolean()
+    .nullish()
+    .transform((given) => given ?? true),
+  {
+    description: 'Whether subscribers are notified of it. The page, its feeds and live events show it in any case.',
+    assumed: true,
+  },
+)

@@ -1,11 +1,11 @@
 import { z } from 'zod'
 import type { Context } from '../../core/context.ts'
+import { described, named } from '../../core/described.ts'
 import type { StoredHtml, StoredMessages } from '../../core/markdown/markdown-rendering.ts'
 import { htmlOf, renderMessage } from '../../core/markdown/markdown-rendering.ts'
 import { invalid } from '../../core/validation.ts'
 import type { Prisma } from '../../generated/prisma/client.ts'
-import type { Language } from '../../language/catalogue.ts'
-import { languages } from '../../language/catalogue.ts'
+import { Language, languages } from '../../language/catalogue.ts'
 import { message, titleText } from './timeline-limits.ts'
 
 /** The maximum length of a message in all other languages together, in characters. */
@@ -13,25 +13,55 @@ export const MAX_TRANSLATED_LENGTH = 40_000
 
 const absent = z.null('must not be given here').optional()
 
-const language = z.enum(languages)
-const isDistinct = (given: readonly { readonly language: Language }[]) =>
-  new Set(given.map((each) => each.language)).size === given.length
-const DISTINCT = 'must name each language once'
+const language = described(named(z.enum(languages), { name: 'Language', of: Language }), {
+  description: 'The language.',
+})
+const title = described(titleText.nullish(), {
+  description: 'The title. Null removes it; omitted, it stays as it is.',
+})
+const text = described(message.nullish(), {
+  description: 'The message, in markdown. Null removes it; omitted, it stays as it is.',
+})
+
+const STAY =
+  'in other languages, for readers of those languages. When you edit, languages that you leave out stay as they are. The messages have at most 40,000 characters in total.'
+
+/** Returns the schema of a list with an item for each language. */
+const oneEach = <T extends z.ZodType<{ readonly language: Language }>>(item: T, what: string) =>
+  described(
+    z
+      .array(item)
+      .refine(
+        (given) => new Set(given.map((each) => each.language)).size === given.length,
+        'must name each language once',
+      )
+      .nullish(),
+    { description: `${what} ${STAY}` },
+  )
 
 /** Schemas for texts in other languages. Null removes a text; absent languages stay. */
 export const translations = {
-  both: z
-    .array(z.object({ language, title: titleText.nullish(), message: message.nullish() }))
-    .refine(isDistinct, DISTINCT)
-    .nullish(),
-  titles: z
-    .array(z.object({ language, title: titleText.nullish(), message: absent }))
-    .refine(isDistinct, DISTINCT)
-    .nullish(),
-  messages: z
-    .array(z.object({ language, title: absent, message: message.nullish() }))
-    .refine(isDistinct, DISTINCT)
-    .nullish(),
+  both: oneEach(
+    named(z.object({ language, title, message: text }), {
+      name: 'Translation',
+      about: 'Title and message in another language.',
+    }),
+    'Title and message',
+  ),
+  titles: oneEach(
+    named(z.object({ language, title, message: absent }), {
+      name: 'TitleTranslation',
+      about: 'A title in another language.',
+    }),
+    'The title',
+  ),
+  messages: oneEach(
+    named(z.object({ language, title: absent, message: text }), {
+      name: 'MessageTranslation',
+      about: 'A message in another language.',
+    }),
+    'The message',
+  ),
 } as const
 
 /** Texts in other languages, as given. */

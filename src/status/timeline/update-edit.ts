@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { Context } from '../../core/context.ts'
+import { described, idOf, named, timeOf } from '../../core/described.ts'
 import { renderMessage } from '../../core/markdown/markdown-rendering.ts'
 import { hasChanges, requireVersion, versionInput } from '../../core/optimistic-lock.ts'
 import { validate } from '../../core/validation.ts'
@@ -9,12 +10,28 @@ import { changedMessages, messageChanges, translations } from './translations.ts
 import { firstFreeTime, requireNotInFuture } from './update-time.ts'
 
 const updateEdit = z.object({
-  id: z.string(),
-  message: message.nullish(),
-  createdAt: z.date().nullish(),
+  id: idOf('The update to change.'),
+  message: described(message.nullish(), { description: 'The message, in markdown. Default: unchanged.' }),
+  createdAt: timeOf('When the update was posted, not in the future.').nullish(),
   translations: translations.messages,
   version: versionInput,
 })
+
+/** The input that edits an update of a maintenance. */
+export const maintenanceUpdateEdit = named(updateEdit, {
+  name: 'EditMaintenanceUpdate',
+  about: 'The changes to a maintenance update. Omitted fields stay as they are.',
+})
+
+/** The input that edits an update of an incident. */
+export const incidentUpdateEdit = named(
+  updateEdit.extend({
+    createdAt: timeOf(
+      'When the update was posted, not in the future. The incident takes the status of its newest update.',
+    ).nullish(),
+  }),
+  { name: 'EditIncidentUpdate', about: 'The changes to an incident update. Omitted fields stay as they are.' },
+)
 
 type Editable = Pick<IncidentUpdate, 'id' | 'message' | 'createdAt' | 'translations' | 'version'>
 
