@@ -6,6 +6,7 @@ import { zoneName } from '../account/page/page-settings.ts'
 import { tierOf } from '../account/tier.ts'
 import { requireScope } from '../core/access.ts'
 import type { Context } from '../core/context.ts'
+import { described, idOf, idText, named } from '../core/described.ts'
 import { Conflict, NotFound, TierLimitReached } from '../core/errors.ts'
 import { isIdOf, newId, typeOfId } from '../core/id.ts'
 import { changedFields, requireVersion, versionInput } from '../core/optimistic-lock.ts'
@@ -28,7 +29,7 @@ import { addressFields, addressKeys, hasAddress, kindByKey, readAddress } from '
 import type { AlertingContext } from './context.ts'
 import { sealedAddress, sealedSecret } from './message.ts'
 import type { QuietTimes } from './quiet-hours.ts'
-import { isAlwaysQuiet, parseEnd, parseMinutes, quietColumnsOf, weekdays } from './quiet-hours.ts'
+import { isAlwaysQuiet, parseEnd, parseMinutes, quietColumnsOf, weekday, weekdays } from './quiet-hours.ts'
 import { requireReachableAddress } from './reachable-address.ts'
 import type { AlertAddress } from './sender/sender.ts'
 
@@ -47,7 +48,7 @@ const changes = z
   .min(1, 'must name at least one change')
   .max(allChanges.length * 2)
   .transform((given) => allChanges.filter((each) => given.includes(each)))
-const ids = z.array(z.string()).max(MAX_CHOSEN, `must have at most ${MAX_CHOSEN} ids`)
+const ids = z.array(idText).max(MAX_CHOSEN, `must have at most ${MAX_CHOSEN} ids`)
 const timeOf = (parse: (text: string) => number | null) =>
   cappedText(20).transform((text, ctx) => {
     const minutes = parse(text)
@@ -60,33 +61,83 @@ const time = timeOf(parseMinutes)
 const MAX_WINDOWS = 14
 const windows = z
   .array(
-    z.object({
-      days: z
-        .array(z.enum(weekdays))
-        .min(1, 'must name at least one day')
-        .max(weekdays.length * 2)
-        .transform((given) => weekdays.flatMap((day, index) => (given.includes(day) ? [index + 1] : []))),
-      from: time,
-      to: timeOf(parseEnd),
-    }),
+    named(
+      z.object({
+        days: described(
+          z
+            .array(weekday)
+            .min(1, 'must name at least one day')
+            .max(weekdays.length * 2)
+            .transform((given) => weekdays.flatMap((day, index) => (given.includes(day) ? [index + 1] : []))),
+          { description: 'The days on which the window begins.' },
+        ),
+        from: described(time, { description: 'The start, such as 22:00.' }),
+        to: described(timeOf(parseEnd), {
+          description: 'The end, up to 24:00. If it is not after `from`, it is on the next day.',
+        }),
+      }),
+      { name: 'QuietWindow', about: 'Hours on some days of the week when a channel gets no messages.' },
+    ),
   )
   .min(1, 'must have at least one window')
   .max(MAX_WINDOWS, `must have at most ${MAX_WINDOWS} windows`)
   .refine((given) => !isAlwaysQuiet(given), { message: 'must leave some time in which messages can be sent' })
 const minutes = (least: number) => z.int().min(least).max(MAX_MINUTES)
 
+const escalation = named(
+  z.object({
+    channelId: idOf('Another channel. It is notified regardless of the changes that it has chosen.'),
+    afterMinutes: described(minutes(1), { description: 'The minutes to wait, 1 to 1440.' }),
+  }),
+  { name: 'Escalate', about: 'The channel that gets an alert if it is not acknowledged in time.' },
+)
+
+const quietTimes = named(
+  z.object({
+    windows: described(windows, { description: 'Up to 14 windows, which must not cover the whole week.' }),
+    timeZone: described(zoneName.nullish(), {
+      description: 'The IANA time zone. Default: the zone of the organization.',
+    }),
+  }),
+  { name: 'QuietTimes', about: 'When a channel gets no messages.' },
+)
+
 const settings = {
-  when: changes.nullish(),
-  monitorIds: ids.nullish(),
-  serviceIds: ids.nullish(),
-  remindAfterMinutes: minutes(5).nullish(),
-  escalate: z.object({ channelId: z.string(), afterMinutes: minutes(1) }).nullish(),
-  quietTimes: z.object({ windows, timeZone: zoneName.nullish() }).nullish(),
+  when: described(changes.nullish(), {
+    description: 'The changes that the channel is notified of. Default: all.',
+  }),
+  monitorIds: described(ids.nullish(), {
+    description:
+      'Only these monitors and those of `serviceIds`. If both are empty or omitted: all monitors, with or without a service.',
+  }),
+  serviceIds: described(ids.nullish(), {
+    description: 'Only the monitors of these services and those in `monitorIds`.',
+  }),
+  remindAfterMinutes: described(minutes(5).nullish(), {
+    description: 'The minutes between reminders of an unacknowledged alert, 5 to 1440. Null: no reminders.',
+  }),
+  escalate: described(escalation.nullish(), {
+    description: 'Notifies another channel if an alert is not acknowledged in time. Null: no escalation.',
+  }),
+  quietTimes: described(quietTimes.nullish(), {
+    description: 'When it gets no messages; alerts wait until the window ends. Null: never.',
+  }),
   ...addressFields,
 }
 
-const newChannel = z.object({ name: nameText, ...settings })
-const channelEdit = z.object({ id: z.string(), name: nameText.optional(), version: versionInput, ...settings })
+const name = described(nameText, { description: 'The channel’s name.' })
+
+/** The input of `createAlertChannel`. */
+export const newChannel = named(z.object({ name, ...settings }), {
+  name: 'CreateAlertChannel',
+  about: 'Where to send which alerts, and when.',
+})
+
+/** The input of `updateAlertChannel`. */
+export const channelEdit = named(
+  z.object({ id: idOf('The channel to update.'), name: name.optional(), ...settings, version: versionInput }),
+  { name: 'UpdateAlertChannel', about: 'Omitted fields stay unchanged. The kind cannot change.' },
+)
 
 /**
  * Creates an alert channel, which gets alerts about events from now on. Requires a key with scope WRITE.

@@ -1,10 +1,26 @@
 import { z } from 'zod'
+import { named } from '../core/described.ts'
 import { DAY, MINUTE } from '../core/time.ts'
 import { formatLocalTime, parseLocalTime } from '../core/time-zone.ts'
 import type { AlertChannel } from '../generated/prisma/client.ts'
 
 /** Days of the week in stored order: 1 is Monday (ISO 8601). */
 export const weekdays = ['MONDAY', 'TUESDAY', 'WEDNESDAY', 'THURSDAY', 'FRIDAY', 'SATURDAY', 'SUNDAY'] as const
+
+/** The schema of a day of the week. */
+export const weekday = named(z.enum(weekdays), {
+  name: 'Weekday',
+  about: 'A day of the week.',
+  values: {
+    MONDAY: 'Monday.',
+    TUESDAY: 'Tuesday.',
+    WEDNESDAY: 'Wednesday.',
+    THURSDAY: 'Thursday.',
+    FRIDAY: 'Friday.',
+    SATURDAY: 'Saturday.',
+    SUNDAY: 'Sunday.',
+  },
+})
 
 const MINUTES_OF_DAY = DAY / MINUTE
 const everyDay = weekdays.map((_, index) => index + 1)

@@ -69,7 +69,7 @@ export function typeNameOf(type: z.ZodType): TypeName {
 
 /** The kind of values that a schema takes. */
 export type Shape = { readonly type: TypeName | null } & (
-  | { readonly kind: 'text'; readonly maxLength?: number }
+  | { readonly kind: 'text'; readonly minLength?: number; readonly maxLength?: number }
   | { readonly kind: 'number'; readonly isWhole: boolean; readonly min?: number; readonly max?: number }
   | { readonly kind: 'flag' | 'date' }
   /** A text, a number, true or false. */
@@ -162,10 +162,12 @@ function wrapped(type: z.core.$ZodType): z.ZodType | undefined {
   return type instanceof z.ZodPipe ? (type.def.in as z.ZodType) : undefined
 }
 
-function shapeOf(given: z.ZodType): Shape {
+/** Returns what a schema takes. @throws Error when it is of a kind that has no shape here. */
+export function shapeOf(given: z.ZodType): Shape {
   const { inner } = unwrap(given)
   const type = names.get(inner) ?? null
-  if (inner instanceof z.ZodString) return { type, kind: 'text', ...lengthOf(inner.maxLength) }
+  if (inner instanceof z.ZodString)
+    return { type, kind: 'text', ...leastOf(inner.minLength), ...lengthOf(inner.maxLength) }
   if (inner instanceof z.ZodNumber) return { type, ...numberShape(inner) }
   if (inner instanceof z.ZodBoolean) return { type, kind: 'flag' }
   if (inner instanceof z.ZodDate) return { type, kind: 'date' }
@@ -177,6 +179,7 @@ function shapeOf(given: z.ZodType): Shape {
   return { type, kind: 'list', of: shapeOf(inner.element as z.ZodType), ...lengthOf(maxItems ?? null) }
 }
 
+const leastOf = (minLength: number | null) => (minLength === null ? {} : { minLength })
 const lengthOf = (maxLength: number | null) => (maxLength === null ? {} : { maxLength })
 
 function numberShape(type: z.ZodNumber) {

@@ -1,3 +1,4 @@
+import type { EnumRef } from '@pothos/core'
 import { hasScope } from '../../core/access.ts'
 import type {
   AlertChannel as AlertChannelRow,
@@ -7,27 +8,16 @@ import { AlertChange, AlertChannelKind, DeliveryStatus } from '../../generated/p
 import { costs, rows, text } from '../../graphql/document/cost.ts'
 import { connectionOf, connectionOfNode, nodeQuery, pageArgs } from '../../graphql/list/connection.ts'
 import { orderOf, pageOf } from '../../graphql/list/keyset.ts'
-import { describedValues } from '../../graphql/schema/descriptions.ts'
+import { describedEnum } from '../../graphql/schema/described-type.ts'
 import { readAttempts } from '../../notification/queue/attempt.ts'
 import { MAX_SERVICES } from '../../status/ownership.ts'
 import { pageableAlertDeliveries } from '../alert-queries.ts'
 import { signingSecret } from '../channel.ts'
 import type { QuietTimes } from '../quiet-hours.ts'
-import { formatMinutes, quietTimesOf, weekdays } from '../quiet-hours.ts'
+import { formatMinutes, quietTimesOf, weekday, weekdays } from '../quiet-hours.ts'
 import { builder } from './builder.ts'
 
-export const WeekdayRef = builder.enumType('Weekday', {
-  description: 'A day of the week.',
-  values: describedValues<(typeof weekdays)[number]>({
-    MONDAY: 'Monday.',
-    TUESDAY: 'Tuesday.',
-    WEDNESDAY: 'Wednesday.',
-    THURSDAY: 'Thursday.',
-    FRIDAY: 'Friday.',
-    SATURDAY: 'Saturday.',
-    SUNDAY: 'Sunday.',
-  }),
-})
+const WeekdayRef = describedEnum(weekday) as EnumRef<typeof builder.$inferSchemaTypes, (typeof weekdays)[number]>
 
 /** How many windows a channel may have. */
 const MAX_WINDOWS = 14

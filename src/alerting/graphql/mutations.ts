@@ -1,19 +1,24 @@
 import { Conflict, Invalid, ManagedByFile, NotFound, RateLimited, TierLimitReached } from '../../core/errors.ts'
-import { AlertChange } from '../../generated/prisma/enums.ts'
 import { text } from '../../graphql/document/cost.ts'
 import { withChoice } from '../../graphql/schema/choice.ts'
 import { deletionPayload } from '../../graphql/schema/deletion-payload.ts'
-import { createRowResolver, IDEMPOTENCY_KEY } from '../../graphql/schema/idempotent-mutation.ts'
+import { describedInput } from '../../graphql/schema/described-type.ts'
+import { createRowResolver } from '../../graphql/schema/idempotent-mutation.ts'
 import { acknowledgeAlert } from '../acknowledge.ts'
-import { createAlertChannel, deleteAlertChannel, rotateAlertChannelSecret, updateAlertChannel } from '../channel.ts'
+import {
+  channelEdit,
+  createAlertChannel,
+  deleteAlertChannel,
+  newChannel,
+  rotateAlertChannelSecret,
+  updateAlertChannel,
+} from '../channel.ts'
 import { addressKeys } from '../channel-address.ts'
 import type { ChannelTest } from '../test-channel.ts'
 import { testAlertChannel } from '../test-channel.ts'
 import { Alert } from './alert.ts'
-import { AlertChannel, WeekdayRef } from './alert-channel.ts'
+import { AlertChannel } from './alert-channel.ts'
 import { builder } from './builder.ts'
-
-type InputFields = Parameters<Parameters<typeof builder.inputType>[1]['fields']>[0]
 
 const optional = (description: string) => ({ required: false, description }) as const
 
@@ -90,37 +95,6 @@ const PushInput = builder.inputType('AlertPushInput', {
   }),
 })
 
-const QuietWindowInput = builder.inputType('QuietWindowInput', {
-  description: 'Hours on some days of the week when a channel gets no messages.',
-  fields: (t) => ({
-    days: t.field({ type: [WeekdayRef], description: 'The days on which the window begins.' }),
-    from: t.string({ description: 'The start, such as 22:00.' }),
-    to: t.string({ description: 'The end, up to 24:00. If it is not after `from`, it is on the next day.' }),
-  }),
-})
-
-const QuietTimesInput = builder.inputType('QuietTimesInput', {
-  description: 'When a channel gets no messages.',
-  fields: (t) => ({
-    windows: t.field({
-      type: [QuietWindowInput],
-      description: 'Up to 14 windows, which must not cover the whole week.',
-    }),
-    timeZone: t.string({
-      required: false,
-      description: 'The IANA time zone. Default: the zone of the organization.',
-    }),
-  }),
-})
-
-const EscalateInput = builder.inputType('EscalateInput', {
-  description: 'The channel that gets an alert if it is not acknowledged in time.',
-  fields: (t) => ({
-    channelId: t.id({ description: 'Another channel. It is notified regardless of the changes that it has chosen.' }),
-    afterMinutes: t.int({ description: 'The minutes to wait, 1 to 1440.' }),
-  }),
-})
-
 const AlertAddressInput = builder.inputType('AlertAddressInput', {
   description: 'Where alerts are sent. A secret, except for email.',
   isOneOf: true,
@@ -142,47 +116,13 @@ const AlertAddressInput = builder.inputType('AlertAddressInput', {
   }),
 })
 
-const settingInputs = (t: InputFields) => ({
-  when: t.field({
-    type: [AlertChange],
-    required: false,
-    description: 'The changes that the channel is notified of. Default: all.',
-  }),
-  monitorIds: t.idList({
-    required: false,
-    description:
-      'Only these monitors and those of `serviceIds`. If both are empty or omitted: all monitors, with or without a service.',
-  }),
-  serviceIds: t.idList({
-    required: false,
-    description: 'Only the monitors of these services and those in `monitorIds`.',
-  }),
-  remindAfterMinutes: t.int({
-    required: false,
-    description: 'The minutes between reminders of an unacknowledged alert, 5 to 1440. Null: no reminders.',
-  }),
-  escalate: t.field({
-    type: EscalateInput,
-    required: false,
-    description: 'Notifies another channel if an alert is not acknowledged in time. Null: no escalation.',
-  }),
-  quietTimes: t.field({
-    type: QuietTimesInput,
-    required: false,
-    description: 'When it gets no messages; alerts wait until the window ends. Null: never.',
-  }),
-})
-
 const create = withChoice('address', addressKeys, createAlertChannel)
 const update = withChoice('address', addressKeys, updateAlertChannel)
 
-const CreateAlertChannelInput = builder.inputType('CreateAlertChannelInput', {
-  description: 'Where to send which alerts, and when.',
-  fields: (t) => ({
-    name: t.string({ description: 'The channel’s name.' }),
+const CreateAlertChannelInput = describedInput(newChannel, {
+  isCreation: true,
+  more: (t) => ({
     address: t.field({ type: AlertAddressInput, description: 'Where alerts are sent. This decides its kind.' }),
-    ...settingInputs(t),
-    idempotencyKey: t.string(IDEMPOTENCY_KEY),
   }),
 })
 
@@ -197,20 +137,12 @@ builder.mutationField('createAlertChannel', (t) =>
   }),
 )
 
-const UpdateAlertChannelInput = builder.inputType('UpdateAlertChannelInput', {
-  description: 'Omitted fields stay unchanged. The kind cannot change.',
-  fields: (t) => ({
-    id: t.id({ description: 'The channel to update.' }),
-    name: t.string({ required: false, description: 'The channel’s name.' }),
+const UpdateAlertChannelInput = describedInput(channelEdit, {
+  more: (t) => ({
     address: t.field({
       type: AlertAddressInput,
       required: false,
       description: 'The new address, of the same kind, which replaces the current one.',
-    }),
-    ...settingInputs(t),
-    version: t.int({
-      required: false,
-      description: 'The version that you read. The update fails with a conflict if there is a newer one.',
     }),
   }),
 })

@@ -1,7 +1,7 @@
 import type { InputRef, InputType } from '@pothos/core'
 import type { z } from 'zod'
 import type { Member, Shape } from '../../core/described.ts'
-import { inputDescription, membersOf, typeNameOf } from '../../core/described.ts'
+import { inputDescription, membersOf, shapeOf, typeNameOf } from '../../core/described.ts'
 import type { SchemaTypes } from './builder.ts'
 import { builder } from './builder.ts'
 import { describedValues } from './descriptions.ts'
@@ -10,30 +10,50 @@ import { IDEMPOTENCY_KEY } from './idempotent-mutation.ts'
 /** Values by the names of members. The schema of the domain validates them. */
 export type Described = Readonly<Record<string, unknown>> & { readonly idempotencyKey?: string | null }
 
-type AnyType = InputType<PothosSchemaTypes.ExtendDefaultTypes<SchemaTypes>>
+type Types = PothosSchemaTypes.ExtendDefaultTypes<SchemaTypes>
+type AnyType = InputType<Types>
+
+type Choice = Extract<Shape, { readonly kind: 'choice' }>
 
 /** The types with a name, by it. Types of the same name are the same. */
 const inputs = new Map<string, InputRef<Described>>()
 const choices = new Map<string, AnyType>()
 
-/**
- * Returns the input type with the members of an object's schema, which has a name.
- * @param isCreation whether it also has an idempotency key.
- * @throws Error for a member that has no words or cannot be described.
- */
-export function describedInput(schema: z.ZodType, isCreation = false): InputRef<Described> {
-  const { name, about = '' } = typeNameOf(schema)
-  return inputOf(`${name}Input`, about, membersOf(schema), isCreation)
+type InputFields = Parameters<Parameters<typeof builder.inputType>[1]['fields']>[0]
+
+interface InputOptions {
+  /** Whether it also has an idempotency key. */
+  readonly isCreation?: boolean
+  /** Returns members whose types the schema does not have. */
+  more?(t: InputFields): Readonly<Record<string, PothosSchemaTypes.InputFieldRef<Types, unknown>>>
 }
 
-function inputOf(name: string, about: string, members: readonly Member[], isCreation = false): InputRef<Described> {
+/**
+ * Returns the input type with the members of an object's schema, which has a name.
+ * @throws Error for a member that has no words or cannot be described.
+ */
+export function describedInput(schema: z.ZodType, options: InputOptions = {}): InputRef<Described> {
+  const { name, about = '' } = typeNameOf(schema)
+  return inputOf(`${name}Input`, about, membersOf(schema), options)
+}
+
+/** Returns the enum of a choice's schema, which has a name. */
+export const describedEnum = (schema: z.ZodType) => simpleTypeOf(shapeOf(schema) as Choice)
+
+function inputOf(
+  name: string,
+  about: string,
+  members: readonly Member[],
+  options: InputOptions = {},
+): InputRef<Described> {
   const known = inputs.get(name)
   if (known !== undefined) return known
   const made = builder.inputType(name, {
     description: about,
     fields: (t) => ({
       ...Object.fromEntries(members.map((member) => [member.name, t.field(fieldOf(member))])),
-      ...(isCreation && { idempotencyKey: t.string(IDEMPOTENCY_KEY) }),
+      ...options.more?.(t),
+      ...(options.isCreation && { idempotencyKey: t.string(IDEMPOTENCY_KEY) }),
     }),
   }) as InputRef<Described>
   inputs.set(name, made)
@@ -69,7 +89,7 @@ export function simpleTypeOf(shape: Exclude<Shape, { readonly kind: 'object' | '
 const scalars = new Set(['ID', 'String', 'Int'])
 
 /** A choice without a name is an enum of the database, whose type a room has made. */
-function choiceOf({ type, values, entries }: Extract<Shape, { readonly kind: 'choice' }>): AnyType {
+function choiceOf({ type, values, entries }: Choice): AnyType {
   if (type === null || type.of !== undefined) return (type?.of ?? entries) as AnyType
   if (scalars.has(type.name)) return type.name as AnyType
   const { name, about, values: descriptions = {} } = type

@@ -10,8 +10,10 @@ import {
 import { ProbeOutcome } from '../../generated/prisma/enums.ts'
 import { withChoice } from '../../graphql/schema/choice.ts'
 import { deletionPayload } from '../../graphql/schema/deletion-payload.ts'
-import { createRowResolver, IDEMPOTENCY_KEY } from '../../graphql/schema/idempotent-mutation.ts'
-import { createMonitor, deleteMonitor, rotateHeartbeatToken, updateMonitor } from '../monitor/monitor.ts'
+import { describedInput } from '../../graphql/schema/described-type.ts'
+import { createRowResolver } from '../../graphql/schema/idempotent-mutation.ts'
+import { createMonitor, deleteMonitor, monitorEdit, rotateHeartbeatToken, updateMonitor } from '../monitor/monitor.ts'
+import { newMonitor } from '../monitor/new-monitor.ts'
 import { optionKeys } from '../monitor/options.ts'
 import { pauseMonitor, resumeMonitor } from '../monitor/pause.ts'
 import type { TestRun } from '../monitor/test-run.ts'
@@ -41,41 +43,10 @@ const kinds = Object.keys(optionKeys)
 const create = withChoice('probe', kinds, createMonitor)
 const update = withChoice('probe', kinds, updateMonitor)
 
-const CreateMonitorInput = builder.inputType('CreateMonitorInput', {
-  description: 'What to probe, how often, and when it counts as down.',
-  fields: (t) => ({
-    name: t.string({ description: 'The monitor’s name.' }),
-    serviceId: t.id({ required: false, description: 'The service whose status it affects.' }),
-    intervalSeconds: t.int({
-      required: false,
-      description:
-        'The time between probes, in seconds. Default: 60; 3600 for a blacklist, 86400 for a heartbeat. At least the minimum of the tier; at most a day, 31 days for a heartbeat.',
-    }),
-    timeoutMs: t.int({
-      required: false,
-      description:
-        'The timeout of a probe, in milliseconds: 500 to 30000, and not longer than the interval. Default: 10000.',
-    }),
-    failureThreshold: t.int({
-      required: false,
-      description:
-        'The number of consecutive failures that make it DOWN, 1 to 10. Default: 2. Always 1 for a heartbeat.',
-    }),
-    recoveryThreshold: t.int({
-      required: false,
-      description:
-        'The number of consecutive successes that end an outage, 1 to 10. Default: 1. Always 1 for a heartbeat.',
-    }),
-    agreement: t.int({
-      required: false,
-      description: 'The number of regions that must find it down. Default: a strict majority of the reporting regions.',
-    }),
-    dependsOnIds: t.idList({
-      required: false,
-      description: 'Up to 10 monitors that it depends on. While one of them is down, its state is unknown.',
-    }),
+const CreateMonitorInput = describedInput(newMonitor, {
+  isCreation: true,
+  more: (t) => ({
     probe: t.field({ type: MonitorProbeInput, description: 'What it probes, and how. This decides its kind.' }),
-    idempotencyKey: t.string(IDEMPOTENCY_KEY),
   }),
 })
 
@@ -89,41 +60,12 @@ builder.mutationField('createMonitor', (t) =>
   }),
 )
 
-const UpdateMonitorInput = builder.inputType('UpdateMonitorInput', {
-  description: 'Omitted fields stay unchanged, and so does the kind.',
-  fields: (t) => ({
-    id: t.id({ description: 'The monitor to change.' }),
-    name: t.string({ required: false, description: 'The monitor’s name.' }),
-    serviceId: t.id({ required: false, description: 'Null detaches it from its service.' }),
-    intervalSeconds: t.int({ required: false, description: 'The probe interval, in seconds.' }),
-    timeoutMs: t.int({
-      required: false,
-      description: 'The timeout of a probe, in milliseconds: 500 to 30000, and not longer than the interval.',
-    }),
-    failureThreshold: t.int({
-      required: false,
-      description: 'The number of consecutive failures that make it DOWN, 1 to 10.',
-    }),
-    recoveryThreshold: t.int({
-      required: false,
-      description: 'The number of consecutive successes that end an outage, 1 to 10.',
-    }),
-    agreement: t.int({
-      required: false,
-      description: 'The number of regions that must find it down. Null: a strict majority of the reporting regions.',
-    }),
-    dependsOnIds: t.idList({
-      required: false,
-      description: 'The monitors that it depends on, replacing the current ones.',
-    }),
+const UpdateMonitorInput = describedInput(monitorEdit, {
+  more: (t) => ({
     probe: t.field({
       type: MonitorProbeInput,
       required: false,
       description: 'All options, replacing the current ones, of the same kind. Earlier results no longer count.',
-    }),
-    version: t.int({
-      required: false,
-      description: 'The version that you read. The update fails with a conflict if there is a newer one.',
     }),
   }),
 })

@@ -7,11 +7,12 @@ import { tierOf } from '../../account/tier.ts'
 import { requireScope } from '../../core/access.ts'
 import { yieldAfterTimeSlice } from '../../core/concurrency/time-slice.ts'
 import type { Context } from '../../core/context.ts'
+import { described, idOf, named } from '../../core/described.ts'
 import { typeOfId } from '../../core/id.ts'
 import { changedFields, hasChanges, requireVersion, versionInput } from '../../core/optimistic-lock.ts'
 import { onlyResult } from '../../core/outcome.ts'
 import type { SecretBox } from '../../core/secret-box.ts'
-import { invalid, nameText, validate } from '../../core/validation.ts'
+import { invalid, validate } from '../../core/validation.ts'
 import { updateRows } from '../../database/update-rows.ts'
 import type { ChangeContext } from '../../event-log/change.ts'
 import { change } from '../../event-log/change.ts'
@@ -29,7 +30,7 @@ import { leaveIncident } from '../state/incident.ts'
 import { reconcileGroups } from '../state/reconcile-monitors.ts'
 import { enterState } from '../uptime/state-intervals.ts'
 import { enoughKnownAt, regionsNeeded } from '../watch/staleness.ts'
-import { agreement, dependsOnIds, insertMonitors, readNewMonitor } from './new-monitor.ts'
+import { agreement, dependsOnIds, insertMonitors, monitorName, readNewMonitor } from './new-monitor.ts'
 import type { Configuration } from './options.ts'
 import { changeOptions, openOptions, optionFields, optionKeyOf, sealOptions } from './options.ts'
 import { probeSettingsEdit, probeSettingsOf } from './probe-settings.ts'
@@ -53,16 +54,24 @@ export async function createMonitor(ctx: MonitorContext & ChangeContext, input: 
   })
 }
 
-const monitorEdit = z.object({
-  id: z.string(),
-  name: nameText.optional(),
-  serviceId: z.string().nullish(),
-  agreement,
-  dependsOnIds,
-  version: versionInput,
-  ...probeSettingsEdit,
-  ...optionFields,
-})
+/** The input of `updateMonitor`. */
+export const monitorEdit = named(
+  z.object({
+    id: idOf('The monitor to change.'),
+    name: monitorName.optional(),
+    serviceId: idOf('Null detaches it from its service.').nullish(),
+    ...probeSettingsEdit,
+    agreement: described(agreement, {
+      description: 'The number of regions that must find it down. Null: a strict majority of the reporting regions.',
+    }),
+    dependsOnIds: described(dependsOnIds, {
+      description: 'The monitors that it depends on, replacing the current ones.',
+    }),
+    ...optionFields,
+    version: versionInput,
+  }),
+  { name: 'UpdateMonitor', about: 'Omitted fields stay unchanged, and so does the kind.' },
+)
 
 /**
  * Updates the given fields of a monitor. Its kind cannot change. A `serviceId` of null detaches it from its service.

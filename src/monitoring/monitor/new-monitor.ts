@@ -5,6 +5,7 @@ import { tierOf } from '../../account/tier.ts'
 import { requireScope } from '../../core/access.ts'
 import { yieldAfterTimeSlice } from '../../core/concurrency/time-slice.ts'
 import type { Context } from '../../core/context.ts'
+import { described, idOf, idText, named } from '../../core/described.ts'
 import { TierLimitReached } from '../../core/errors.ts'
 import { newId } from '../../core/id.ts'
 import { isRefused, type Outcome, outcomeOf, resultsOf, thenAll } from '../../core/outcome.ts'
@@ -34,18 +35,28 @@ import { createFirstWatches } from './watches.ts'
 type MonitorContext = Context & Pick<MonitoringContext, 'seal'>
 
 /** The schema of the number of regions that must agree. */
-export const agreement = z.int().min(1).max(100).nullish()
-/** The schema of the ids of monitors that a monitor depends on. */
-export const dependsOnIds = z.array(z.string()).max(MAX_PARENTS).nullish()
-
-const newMonitor = z.object({
-  name: nameText,
-  serviceId: z.string().nullish(),
-  agreement,
-  dependsOnIds,
-  ...newProbeSettings,
-  ...optionFields,
+export const agreement = described(z.int().min(1).max(100).nullish(), {
+  description: 'The number of regions that must find it down. Default: a strict majority of the reporting regions.',
 })
+/** The schema of the ids of monitors that a monitor depends on. */
+export const dependsOnIds = described(z.array(idText).max(MAX_PARENTS).nullish(), {
+  description: 'Up to 10 monitors that it depends on. While one of them is down, its state is unknown.',
+})
+/** The schema of a monitor's name. */
+export const monitorName = described(nameText, { description: 'The monitor’s name.' })
+
+/** The input of `createMonitor`. */
+export const newMonitor = named(
+  z.object({
+    name: monitorName,
+    serviceId: idOf('The service whose status it affects.').nullish(),
+    ...newProbeSettings,
+    agreement,
+    dependsOnIds,
+    ...optionFields,
+  }),
+  { name: 'CreateMonitor', about: 'What to probe, how often, and when it counts as down.' },
+)
 
 type NewMonitor = ReturnType<typeof readNewMonitor>
 

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { tierLimits } from '../../account/limits.ts'
+import { described } from '../../core/described.ts'
 import type { Issue } from '../../core/errors.ts'
 import { DAY, SECOND } from '../../core/time.ts'
 import { invalid } from '../../core/validation.ts'
@@ -14,21 +15,27 @@ export type ProbeSettings = Pick<Monitor, 'intervalSeconds' | 'timeoutMs' | 'fai
 const seconds = z.int().min(1)
 const milliseconds = z.int().min(500).max(30_000)
 const inARow = z.int().min(1).max(MAX_THRESHOLD)
+const TIMEOUT = 'The timeout of a probe, in milliseconds: 500 to 30000, and not longer than the interval.'
+const FAILURES = 'The number of consecutive failures that make it DOWN, 1 to 10.'
+const SUCCESSES = 'The number of consecutive successes that end an outage, 1 to 10.'
 
 /** The settings in the input for a new monitor. */
 export const newProbeSettings = {
-  intervalSeconds: seconds.nullish(),
-  timeoutMs: milliseconds.nullish(),
-  failureThreshold: inARow.nullish(),
-  recoveryThreshold: inARow.nullish(),
+  intervalSeconds: described(seconds.nullish(), {
+    description:
+      'The time between probes, in seconds. Default: 60; 3600 for a blacklist, 86400 for a heartbeat. At least the minimum of the tier; at most a day, 31 days for a heartbeat.',
+  }),
+  timeoutMs: described(milliseconds.nullish(), { description: `${TIMEOUT} Default: 10000.` }),
+  failureThreshold: described(inARow.nullish(), { description: `${FAILURES} Default: 2. Always 1 for a heartbeat.` }),
+  recoveryThreshold: described(inARow.nullish(), { description: `${SUCCESSES} Default: 1. Always 1 for a heartbeat.` }),
 }
 
 /** The settings in the input for an update. */
 export const probeSettingsEdit = {
-  intervalSeconds: seconds.optional(),
-  timeoutMs: milliseconds.optional(),
-  failureThreshold: inARow.optional(),
-  recoveryThreshold: inARow.optional(),
+  intervalSeconds: described(seconds.optional(), { description: 'The probe interval, in seconds.' }),
+  timeoutMs: described(milliseconds.optional(), { description: TIMEOUT }),
+  failureThreshold: described(inARow.optional(), { description: FAILURES }),
+  recoveryThreshold: described(inARow.optional(), { description: SUCCESSES }),
 }
 
 /**

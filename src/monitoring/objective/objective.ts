@@ -7,6 +7,7 @@ import { zoneName } from '../../account/page/page-settings.ts'
 import { tierOf } from '../../account/tier.ts'
 import { requireScope } from '../../core/access.ts'
 import type { Context } from '../../core/context.ts'
+import { described, idOf, named } from '../../core/described.ts'
 import { TierLimitReached } from '../../core/errors.ts'
 import { newId } from '../../core/id.ts'
 import { changedFields, requireVersion, versionInput } from '../../core/optimistic-lock.ts'
@@ -44,19 +45,32 @@ const days = z
   .min(MIN_WINDOW_DAYS, `must be at least ${MIN_WINDOW_DAYS}`)
   .max(MAX_WINDOW_DAYS, `must be at most ${MAX_WINDOW_DAYS}`)
 
-const newObjective = z.object({
-  serviceId: z.string(),
-  target,
-  windowDays: days.nullish(),
-  timeZone: zoneName.nullish(),
-})
-const objectiveEdit = z.object({
-  id: z.string(),
-  target: target.nullish(),
-  windowDays: days.nullish(),
-  timeZone: zoneName.nullish(),
-  version: versionInput,
-})
+const TARGET = 'The target availability, in percent: 50 to 99.999, with at most three decimals.'
+const WINDOW = 'The length of a rolling window in days of 24 hours, 1 to 366 and no more than the tier’s history.'
+const ZONE = 'The IANA time zone of calendar months.'
+
+/** The input of `createObjective`. */
+export const newObjective = named(
+  z.object({
+    serviceId: idOf('The service.'),
+    target: described(target, { description: TARGET }),
+    windowDays: described(days.nullish(), { description: `${WINDOW} Default: the calendar month.` }),
+    timeZone: described(zoneName.nullish(), { description: `${ZONE} Default: the organization’s.` }),
+  }),
+  { name: 'CreateObjective', about: 'The objective to create.' },
+)
+
+/** The input of `updateObjective`. */
+export const objectiveEdit = named(
+  z.object({
+    id: idOf('The objective to change.'),
+    target: described(target.nullish(), { description: TARGET }),
+    windowDays: described(days.nullish(), { description: `${WINDOW} Null: the calendar month.` }),
+    timeZone: described(zoneName.nullish(), { description: ZONE }),
+    version: versionInput,
+  }),
+  { name: 'UpdateObjective', about: 'Omitted fields stay unchanged, and so does the service.' },
+)
 
 /** Converts the units of a target to percent. */
 export const targetPercent = (units: number): number => units / PER_PERCENT

@@ -65,7 +65,7 @@ builder.mutationField('postIncidentUpdate', (t) =>
     type: IncidentUpdate,
     description:
       'Posts an update to an incident. A timeline holds 500 updates, plus a final one. Requires a key with scope WRITE.',
-    args: { input: t.arg({ type: describedInput(updateInput, true) }) },
+    args: { input: t.arg({ type: describedInput(updateInput, { isCreation: true }) }) },
     errors: { types: [Invalid, NotFound, Conflict] },
     resolve: createRowResolver('postIncidentUpdate', postIncidentUpdate),
   }),

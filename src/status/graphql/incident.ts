@@ -115,7 +115,7 @@ builder.mutationField('createIncident', (t) =>
   t.field({
     type: Incident,
     description: 'Creates an incident. Requires a key with scope WRITE.',
-    args: { input: t.arg({ type: describedInput(newIncident, true) }) },
+    args: { input: t.arg({ type: describedInput(newIncident, { isCreation: true }) }) },
     errors: { types: [Invalid, NotFound, Conflict] },
     resolve: createRowResolver('createIncident', createIncident),
   }),

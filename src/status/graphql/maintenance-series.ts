@@ -97,7 +97,7 @@ builder.mutationField('createMaintenanceSeries', (t) =>
   t.field({
     type: MaintenanceSeries,
     description: 'Creates a repeating maintenance and schedules its next dates. Requires a key with scope WRITE.',
-    args: { input: t.arg({ type: describedInput(newSeries, true) }) },
+    args: { input: t.arg({ type: describedInput(newSeries, { isCreation: true }) }) },
     errors: { types: [Invalid, NotFound, Conflict] },
     resolve: createRowResolver('createMaintenanceSeries', createMaintenanceSeries),
   }),

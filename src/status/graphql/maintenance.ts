@@ -150,7 +150,7 @@ builder.mutationField('scheduleMaintenance', (t) =>
   t.field({
     type: Maintenance,
     description: 'Schedules a maintenance. Requires a key with scope WRITE.',
-    args: { input: t.arg({ type: describedInput(newMaintenance, true) }) },
+    args: { input: t.arg({ type: describedInput(newMaintenance, { isCreation: true }) }) },
     errors: { types: [Invalid, NotFound, Conflict] },
     resolve: createRowResolver('scheduleMaintenance', scheduleMaintenance),
   }),
@@ -160,7 +160,7 @@ builder.mutationField('updateMaintenance', (t) =>
   t.field({
     type: Maintenance,
     description: 'Updates a maintenance, or posts an update to it. Requires a key with scope WRITE.',
-    args: { input: t.arg({ type: describedInput(maintenanceEdit, true) }) },
+    args: { input: t.arg({ type: describedInput(maintenanceEdit, { isCreation: true }) }) },
     errors: { types: [Invalid, NotFound, Conflict] },
     resolve: createRowResolver('updateMaintenance', updateMaintenance),
   }),

@@ -56,7 +56,7 @@ builder.mutationField('createServiceGroup', (t) =>
   t.field({
     type: ServiceGroup,
     description: 'Creates a service group at the end of the page. Requires a key with scope WRITE.',
-    args: { input: t.arg({ type: describedInput(newGroup, true) }) },
+    args: { input: t.arg({ type: describedInput(newGroup, { isCreation: true }) }) },
     errors: { types: [Invalid, TierLimitReached, NotFound, Conflict] },
     resolve: createRowResolver('createServiceGroup', createServiceGroup),
   }),

@@ -99,7 +99,7 @@ builder.mutationField('createService', (t) =>
   t.field({
     type: Service,
     description: 'Creates a service at the end of the page. Requires a key with scope WRITE.',
-    args: { input: t.arg({ type: describedInput(newService, true) }) },
+    args: { input: t.arg({ type: describedInput(newService, { isCreation: true }) }) },
     errors: { types: [Invalid, NotFound, Conflict, TierLimitReached] },
     resolve: createRowResolver('createService', createService),
   }),
@@ -156,7 +156,7 @@ builder.mutationField('reorderServices', (t) =>
   }),
 )
 
-bulkCreation('createServices', describedInput(newService, true), {
+bulkCreation('createServices', describedInput(newService, { isCreation: true }), {
   type: Service,
   description: 'Creates up to 100 services at the end of the page. Requires a key with scope WRITE.',
   errors: [Invalid, NotFound, TierLimitReached],

@@ -7,7 +7,7 @@ import { lineText, proseText } from '../../core/validation.ts'
 export const MAX_MESSAGE_LENGTH = 10_000
 
 /** The title of an incident or a maintenance. */
-export const titleText = described(lineText(200), { description: 'A short title.' })
+export const titleText = described(lineText(200), { label: 'Title', description: 'A short title.' })
 
 /** A message in markdown; empty for an update that only changes the status. */
 export const optionalMessage = described(proseText(MAX_MESSAGE_LENGTH), { description: 'The message, in markdown.' })

@@ -1,16 +1,16 @@
 import { NotFound } from '../../../core/errors.ts'
 import type { FormState, SubmittedForm } from '../../../http/page/form.tsx'
-import { InputField, SelectField, textRules } from '../../../http/page/form.tsx'
+import { SelectField } from '../../../http/page/form.tsx'
 import { findIncident } from '../../../status/incident/incident.ts'
-import { deleteIncident, updateIncident } from '../../../status/incident/incident-edits.ts'
+import { deleteIncident, incidentEdit, updateIncident } from '../../../status/incident/incident-edits.ts'
 import {
   countUpdates,
   deleteIncidentUpdate,
   editIncidentUpdate,
   findIncidentUpdate,
 } from '../../../status/incident/incident-updates.ts'
-import { titleText } from '../../../status/timeline/timeline-limits.ts'
 import { impactLabels } from '../../../status-page/view.ts'
+import { DescribedTexts, readTexts, textNames } from '../frame/described-texts.tsx'
 import {
   ConfirmDeletion,
   currentTime,
@@ -48,24 +48,18 @@ const read = (screen: Screen) => findIncident(screen.ctx, screen.organization.id
 
 async function showEdit(screen: Screen, state: FormState): Promise<Response> {
   const { zone } = screen
-  const { title, titles, impact, startedAt, resolvedAt, version } = await read(screen)
+  const incident = await read(screen)
+  const { titles, impact, startedAt, resolvedAt, version } = incident
   const at = (name: string, time: Date) => currentTime(state, version, zone, name, time)
   const content = (
     <form method="post" class="stack" id="edit">
       <EditProblem
         state={state}
         version={version}
-        fields={['title', 'impact', 'startedAt', 'resolvedAt', TRANSLATIONS]}
+        fields={[...textNames(incidentEdit), 'impact', 'startedAt', 'resolvedAt', TRANSLATIONS]}
       />
       <VersionField state={state} version={version} />
-      <InputField
-        label="Title"
-        name="title"
-        state={state}
-        value={title}
-        {...textRules(titleText)}
-        hint={currentValue(state, version, { name: 'title', value: title })}
-      />
+      <DescribedTexts schema={incidentEdit} state={state} stored={incident} />
       <TranslationFields {...{ screen, state, titles, version }} texts={['title']} />
       <SelectField
         label="Impact"
@@ -108,7 +102,7 @@ async function submitEdit(screen: Screen, { fields }: SubmittedForm): Promise<st
   const { startedAt, resolvedAt } = await read(screen)
   await updateIncident(screen.ctx, {
     id,
-    title: fields.get('title') ?? undefined,
+    ...readTexts(incidentEdit, fields),
     translations: readTranslations(fields),
     impact: fields.get('impact') ?? undefined,
     startedAt: readTime(fields, 'startedAt', zone, startedAt),

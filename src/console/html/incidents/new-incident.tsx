@@ -1,17 +1,17 @@
 import { IncidentImpact, IncidentStatus, ServiceStatus } from '../../../generated/prisma/enums.ts'
 import type { FormState, SubmittedForm } from '../../../http/page/form.tsx'
-import { FormProblem, fieldProblem, InputField, SelectField, textRules } from '../../../http/page/form.tsx'
+import { FormProblem, fieldProblem, SelectField } from '../../../http/page/form.tsx'
 import { serviceIdOf } from '../../../monitoring/monitor/monitor-queries.ts'
 import { proposedStatuses } from '../../../status/incident/incident-effects.ts'
 import { impactOfStatuses, impactsByStatus, impactWithoutServices } from '../../../status/incident/incident-impact.ts'
-import { createIncident } from '../../../status/incident/incident-opening.ts'
+import { createIncident, newIncident } from '../../../status/incident/incident-opening.ts'
 import type { PageState } from '../../../status/page/page-state.ts'
 import type { Template } from '../../../status/template/template.ts'
 import type { MessagePreview } from '../../../status/timeline/message-preview.ts'
 import { previewMessage } from '../../../status/timeline/message-preview.ts'
-import { titleText } from '../../../status/timeline/timeline-limits.ts'
 import { impactLabels, incidentStatusLabels, serviceStatusLabels } from '../../../status-page/view.ts'
 import { readCurrentState } from '../frame/current-state.ts'
+import { DescribedTexts, readTexts, textNames } from '../frame/described-texts.tsx'
 import {
   MessageField,
   NotifySubscribersField,
@@ -62,7 +62,7 @@ async function submitNew(screen: Screen, { fields }: SubmittedForm): Promise<str
   requireFilledIn(fields)
   const services = readServiceStatuses(fields)
   const { id } = await createIncident(ctx, {
-    title: fields.get('title') ?? '',
+    ...readTexts(newIncident, fields),
     status: fields.get('status'),
     impact: fields.get('impact') || impactOfStatuses(statusesOf(services)),
     message,
@@ -80,7 +80,16 @@ async function submitNew(screen: Screen, { fields }: SubmittedForm): Promise<str
 const statusesOf = (services: ReturnType<typeof readServiceStatuses>): ServiceStatus[] =>
   Object.values(ServiceStatus).filter((status) => services.some((each) => each.status === status))
 
-const ownFields = ['title', 'status', 'impact', 'message', 'services', 'startedAt', 'resolvedAt', TRANSLATIONS] as const
+const ownFields = [
+  ...textNames(newIncident),
+  'status',
+  'impact',
+  'message',
+  'services',
+  'startedAt',
+  'resolvedAt',
+  TRANSLATIONS,
+]
 
 async function showNew(screen: Screen, state: FormState, preview: MessagePreview | null): Promise<Response> {
   const [page, templates] = await Promise.all([readCurrentState(screen), offeredTemplates(screen, 'INCIDENT')])
@@ -129,7 +138,7 @@ function NewIncident({ screen, state, preview, page, from, templates }: Props) {
     <form method="post" class="stack composer" id="new-incident">
       <FormProblem state={state} fields={ownFields} />
       <TemplateChoice {...{ screen, state, templates }} />
-      <InputField label="Title" name="title" state={state} autofocus {...textRules(titleText)} autocomplete="off" />
+      <DescribedTexts schema={newIncident} state={state} />
       <div class="beside">
         <SelectField label="Status" name="status" state={state} choices={statusChoices} value="INVESTIGATING" />
         <SelectField
