@@ -15,10 +15,13 @@ export interface Progress {
 }
 
 /**
- * Returns a function that reads whether the process can work (`/readyz`).
+ * Returns a function that reads whether the process can serve and work (`/readyz`).
+ * @param parts.serves whether it serves visitors. Without a database it still serves pages from memory; a worker does
+ * nothing then.
  * @param parts.backups null: this process makes none. @param parts.configurationFile null: it applies none.
  */
 export function createReadiness(parts: {
+  readonly serves: boolean
   readonly progress: Readonly<Progress>
   readonly database: Pick<DatabaseHandle, 'trouble' | 'isLocked'>
   readonly monitoring: Pick<Monitoring, 'check' | 'schedulerState'>
@@ -26,7 +29,7 @@ export function createReadiness(parts: {
   readonly backups: Pick<ScheduledBackups, 'state'> | null
   readonly configurationFile: Pick<MountedFile, 'state'> | null
 }): () => Promise<Readiness> {
-  const { progress, database, monitoring, advisoryHealth, backups, configurationFile } = parts
+  const { serves, progress, database, monitoring, advisoryHealth, backups, configurationFile } = parts
   return async () => {
     const { background } = progress
     const trouble = await database.trouble()
@@ -38,8 +41,9 @@ export function createReadiness(parts: {
     ])
     const works = { database: trouble, probing, delivering, process: progress.isStopping ? 'stopping' : undefined }
     const upkeep = { backup: backups?.state(), configuration: configurationFile?.state() }
-    const { isReady, checks } = readinessOf(works, upkeep)
-    return { isReady, checks: { ...checks, ...(trouble === null && (await advisoryHealth())) } }
+    const { canWrite, checks } = readinessOf(works, upkeep)
+    const canServe = serves ? !progress.isStopping : canWrite
+    return { canServe, canWrite, checks: { ...checks, ...(trouble === null && (await advisoryHealth())) } }
   }
 }
 
@@ -54,19 +58,19 @@ async function loopHealth(
 }
 
 /**
- * Returns whether a process can work, from the states of its parts; null and `ok`: no problem. Failed upkeep, such as
- * backups, is reported, but does not make the process unready, because sending visitors elsewhere would not help.
+ * Returns whether a process can do its work, from the states of its parts; null and `ok`: no problem. Failed upkeep, such
+ * as backups, is reported, but stops no work.
  */
 function readinessOf(
   states: Readonly<Record<string, string | null | undefined>>,
   upkeep: Readonly<Record<string, { readonly failure: object | null } | undefined>>,
-): Readiness {
+): Omit<Readiness, 'canServe'> {
   const checks = Object.fromEntries(
     Object.entries(states).flatMap(([part, state]) => (state === undefined ? [] : [[part, state ?? 'ok']])),
   )
-  const isReady = Object.values(checks).every((state) => state === 'ok')
+  const canWrite = Object.values(checks).every((state) => state === 'ok')
   const kept = Object.entries(upkeep).flatMap(([part, state]) =>
     state ? [[part, state.failure ? 'failing' : 'ok'] as const] : [],
   )
-  return { isReady, checks: { ...checks, ...Object.fromEntries(kept) } }
+  return { canWrite, checks: { ...checks, ...Object.fromEntries(kept) } }
 }

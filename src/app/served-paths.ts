@@ -110,7 +110,12 @@ export function documentPaths(kinds: readonly { readonly path: string; readonly 
 /** Health, metrics and files. */
 export const operationPaths: readonly ServedPath[] = [
   { path: '/healthz', summary: 'Whether the process runs', type: 'application/json', tag: 'Operation' },
-  { path: '/readyz', summary: 'Whether it is ready; 503 while it is not', type: 'application/json', tag: 'Operation' },
+  {
+    path: '/readyz',
+    summary: 'Whether it can serve, and with ?for=writes, whether it can do all of its work; 503 while not',
+    type: 'application/json',
+    tag: 'Operation',
+  },
   { path: '/metrics', summary: 'Metrics for Prometheus', type: 'text/plain', tag: 'Operation' },
   { path: '/openapi.json', summary: 'This description', type: 'application/json', tag: 'Operation' },
   {

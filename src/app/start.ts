@@ -121,7 +121,15 @@ async function compose(options: Options, closers: Closers, stop: () => Promise<r
   const progress: Progress = { background: null, isStopping: false }
   const region = config.ROLE === 'web' ? null : config.REGION
   const advisoryHealth = createAdvisoryHealth({ mailer, checker, pool: database.pool, region, now })
-  const readiness = createReadiness({ progress, database, monitoring, advisoryHealth, backups, configurationFile })
+  const readiness = createReadiness({
+    serves: config.ROLE !== 'worker',
+    progress,
+    database,
+    monitoring,
+    advisoryHealth,
+    backups,
+    configurationFile,
+  })
   const dependencies = {
     config,
     db: ctx.db,

@@ -6,13 +6,16 @@ import { bearerOf } from './request/caller.ts'
 
 /** Whether the process is ready, and the state of each part: `ok`, or a word for the problem. */
 export interface Readiness {
-  readonly isReady: boolean
+  /** Whether it can serve: without a database, what it remembers. */
+  readonly canServe: boolean
+  /** Whether it can do all of its work, which needs to write. */
+  readonly canWrite: boolean
   readonly checks: Readonly<Record<string, string>>
 }
 
 /**
- * Creates the health routes. `/healthz`: the process runs. `/readyz`: the process is ready, or 503 with the problem, so
- * that load balancers route around it. `/metrics`: the metrics of the process.
+ * Creates the health routes. `/healthz`: the process runs. `/readyz`: the process can serve, or 503 with the problem, so
+ * that load balancers route around it; `/readyz?for=writes`: it can do all of its work. `/metrics`: the metrics of the process.
  * @param metrics null: another port serves them.
  * @param metricsToken the token that `/metrics` requires; absent: none.
  */
@@ -24,7 +27,10 @@ export function healthRoutes(
   const app = new Hono<{ Bindings: HttpBindings }>()
   app.get('/healthz', (c) => c.json({ status: 'ok' }, 200, headers))
   app.get('/readyz', async (c) => {
-    const { isReady, checks } = await readiness()
+    const purpose = c.req.query('for') ?? 'visitors'
+    if (!purposes.has(purpose)) return c.json({ status: 'unknown purpose', purposes: [...purposes] }, 400, headers)
+    const { canServe, canWrite, checks } = await readiness()
+    const isReady = purpose === 'writes' ? canWrite : canServe
     return c.json({ status: isReady ? 'ready' : 'not ready', checks }, isReady ? 200 : 503, headers)
   })
   if (metrics === null) return app
@@ -39,5 +45,8 @@ export function healthRoutes(
   })
   return app
 }
+
+/** What an instance can be ready for. */
+const purposes: ReadonlySet<string> = new Set(['visitors', 'writes'])
 
 const headers = { 'cache-control': 'no-store' }

@@ -1,4 +1,5 @@
 import { once } from 'node:events'
+import { request } from 'node:https'
 import pg from 'pg'
 import pino from 'pino'
 import { describe, expect, inject, test, vi } from 'vitest'
@@ -6,6 +7,7 @@ import { WebSocket } from 'ws'
 import { demoteOutages } from '../../src/app/log.ts'
 import { testApp } from '../support/app.ts'
 import { atTheEnd } from '../support/at-the-end.ts'
+import { caddyMissing, startDeployedCaddy } from '../support/caddy.ts'
 import { serverDatabase, serverUrl } from '../support/database.ts'
 import { startDatabaseProxy } from '../support/database-proxy.ts'
 import { startDnsServer } from '../support/dns-server.ts'
@@ -95,11 +97,33 @@ describe.skipIf(serverUrl === undefined)('while the database is unavailable', as
   test('the process is alive but not ready, without details about the database', async () => {
     expect((await fetch(`${baseUrl}/healthz`)).status).toBe(200)
     const ready = async () => {
-      const response = await fetch(`${baseUrl}/readyz`)
+      const response = await fetch(`${baseUrl}/readyz?for=writes`)
       return [response.status, await response.json()]
     }
     const checks = { database: 'unreachable', probing: 'failing', delivering: 'failing' }
     await expect.poll(ready).toEqual([503, { status: 'not ready', checks }])
+  })
+
+  test('the process still serves pages from memory, which load balancers go by', async () => {
+    const response = await fetch(`${baseUrl}/readyz`)
+    expect([response.status, await response.json()]).toMatchObject([
+      200,
+      { status: 'ready', checks: { database: 'unreachable' } },
+    ])
+  })
+
+  test.skipIf(caddyMissing !== null)('Caddy, as deploy/ configures it, keeps sending visitors to it', async () => {
+    const caddy = await startDeployedCaddy(baseUrl)
+    atTheEnd(caddy.stop)
+    const sent = request({
+      port: caddy.port,
+      path: `/status/${slug}`,
+      servername: 'localhost',
+      rejectUnauthorized: false,
+    }).end()
+    const [{ statusCode, headers }] = await once(sent, 'response')
+    expect([statusCode, headers.warning]).toEqual([200, expect.stringContaining('110')])
+    sent.destroy()
   })
 
   test('a healthy process reports each part as ok', () => {
@@ -122,7 +146,7 @@ describe.skipIf(serverUrl === undefined)('while the database is unavailable', as
       { level: 40 },
     ])
     expect(reported[1]?.failures).toBeGreaterThan(140)
-    await vi.waitUntil(() => fetch(`${baseUrl}/readyz`).then(({ ok }) => ok), 15_000)
+    await vi.waitUntil(() => fetch(`${baseUrl}/readyz?for=writes`).then(({ ok }) => ok), 15_000)
   })
 })
 
@@ -138,7 +162,7 @@ describe.skipIf(serverUrl === undefined)('while a table is locked', async () => 
   await locker.connect()
   atTheEnd(() => locker.end())
   const ready = async () => {
-    const response = await fetch(`${baseUrl}/readyz`)
+    const response = await fetch(`${baseUrl}/readyz?for=writes`)
     return { ...((await response.json()) as { checks: Record<string, string> }), status: response.status }
   }
   const well = { database: 'ok', probing: 'ok', delivering: 'ok' }

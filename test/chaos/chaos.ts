@@ -148,7 +148,7 @@ export async function runChaos(cases: readonly ChaosCase[]): Promise<void> {
         .catch(() => [])
       const ready = await Promise.all(
         Object.values(urls).map((url) =>
-          fetch(`${url}/readyz`).then(
+          fetch(`${url}/readyz?for=writes`).then(
             ({ ok }) => ok,
             () => false,
           ),

@@ -28,6 +28,7 @@ describe('health', () => {
     for (const [path, body] of [
       ['/healthz', { status: 'ok' }],
       ['/readyz', { status: 'ready', checks: well }],
+      ['/readyz?for=writes', { status: 'ready', checks: well }],
     ] as const) {
       const response = await fetch(`${url}${path}`)
       expect([response.status, await json(response), response.headers.get('cache-control')]).toEqual([
@@ -362,7 +363,8 @@ describe('stopping', () => {
     async () => {
       const { app, data } = await ownApp()
       await data.remove()
-      expect((await fetch(`${app.baseUrl}/readyz`)).status).toBe(503)
+      expect((await fetch(`${app.baseUrl}/readyz?for=writes`)).status).toBe(503)
+      expect((await fetch(`${app.baseUrl}/readyz`)).status).toBe(200)
       expect((await fetch(`${app.baseUrl}/healthz`)).status).toBe(200)
       const broken = await fetch(`${app.baseUrl}/api/blacklist-monitor/ip?target=203.0.113.1`)
       expect([broken.status, broken.headers.get('cache-control')]).toEqual([503, 'no-store'])

@@ -11,7 +11,7 @@ test('serves counters, list health and process metrics in Prometheus format', as
   metrics.lateness.observe(0.3)
   metrics.probes.inc({ kind: 'HTTP', outcome: 'UP' })
   metrics.inFlight.set(4)
-  const app = healthRoutes(async () => ({ isReady: true, checks: {} }), metrics)
+  const app = healthRoutes(async () => ({ canServe: true, canWrite: true, checks: {} }), metrics)
   const scrape = async () => {
     const answer = await app.request('/metrics')
     expect(answer.status).toBe(200)
@@ -51,7 +51,7 @@ test('shows when the last backup was made, if any', async () => {
 
 test('requires its token if one is set', async () => {
   const token = 'token-of-the-metrics'
-  const app = healthRoutes(async () => ({ isReady: true, checks: {} }), createMetrics(), token)
+  const app = healthRoutes(async () => ({ canServe: true, canWrite: true, checks: {} }), createMetrics(), token)
   for (const authorization of ['', 'Bearer ', `Bearer ${token}s`]) {
     const refused = await app.request('/metrics', { headers: { authorization } })
     expect(refused.status).toBe(401)
