@@ -83,6 +83,8 @@ async function runOn<T>(pool: pg.Pool, parts: Parts, work: (tx: Database) => Pro
   const deadline = startDeadline(parts.timeout)
   try {
     const begun = connection.send({ text: 'BEGIN' })
+    // Not everyone waits for it. The next statement fails with its error.
+    begun.catch(() => {})
     const db = transactionClient(connection, begun, typed, parts)
     const result = await Promise.race([work(db), deadline.passed])
     await typed.end()

@@ -49,6 +49,21 @@ test('a transaction that does not begin writes nothing', async () => {
   expect(await isKept(id)).toBe(false)
 })
 
+test('the error of a connection that ends at the beginning is that of the transaction, and of nothing else', async () => {
+  const query = pg.Client.prototype.query as (...args: unknown[]) => unknown
+  const ended = Object.assign(new Error('terminating connection due to administrator command'), { code: '57P01' })
+  vi.spyOn(pg.Client.prototype, 'query').mockImplementation(function (this: unknown, statement: unknown) {
+    const isBegin = (statement as { text?: string }).text === 'BEGIN'
+    return (isBegin ? Promise.reject(ended) : query.call(this, statement)) as never
+  })
+  const unhandled = vi.fn()
+  process.once('unhandledRejection', unhandled)
+  await expect(transaction(ctx, ({ db }) => db.idempotencyKey.count())).rejects.toThrow()
+  await new Promise(setImmediate)
+  process.off('unhandledRejection', unhandled)
+  expect(unhandled).not.toHaveBeenCalled()
+})
+
 test('prepared statements return the current columns of a table', async () => {
   const all = Prisma.sql`SELECT * FROM "IdempotencyKey" LIMIT 1`
   const names = async () => Object.keys((await plainRows<object>(prisma, all))[0] ?? {})
