@@ -143,7 +143,7 @@ const permitted: readonly Permitted[] = [
   {
     file: 'src/monitoring/probe/scram.ts',
     uses: 'normalize',
-    limit: ['src/monitoring/probe/postgresql.ts', 'password: z.string().max(1000)'],
+    limit: ['src/monitoring/probe/postgresql.ts', 'passwordText(1000)'],
   },
   { file: 'src/people/password.ts', uses: 'normalize', limit: [undefined, 'slice(0, MAX_PASSWORD_LENGTH)'] },
   {
@@ -211,7 +211,7 @@ const permitted: readonly Permitted[] = [
   {
     file: 'src/monitoring/probe/json-assertion.ts',
     uses: 'json-p3',
-    limit: ['src/monitoring/probe/http-options.ts', 'path: cappedText(200)'],
+    limit: ['src/monitoring/probe/http-options.ts', 'jsonPath = cappedText(200)'],
   },
   {
     file: 'src/monitoring/probe/pattern-match.ts',
