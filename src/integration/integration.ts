@@ -3,6 +3,7 @@ import { tierOf } from '../account/tier.ts'
 import { ofLiveOrganization } from '../account/views.ts'
 import { requireScope } from '../core/access.ts'
 import type { Context } from '../core/context.ts'
+import { described, idOf, named } from '../core/described.ts'
 import { NotFound, TierLimitReached } from '../core/errors.ts'
 import { hashSecret } from '../core/hash-secret.ts'
 import { isIdOf, newId, randomText } from '../core/id.ts'
@@ -44,13 +45,35 @@ const SECRET_LENGTH = 32
 const SECRET = new RegExp(`^[0-9a-v]{${SECRET_LENGTH}}$`)
 
 const settings = {
-  rules: rules.nullish(),
-  paths: genericPaths.nullish(),
-  signingSecret: z.string().min(8, 'must be at least 8 characters long').max(500).nullish(),
+  rules: described(rules.nullish(), {
+    description: 'Up to 20 rules. Without rules, every alert suggests an incident.',
+  }),
+  paths: described(genericPaths.nullish(), { description: 'Only for GENERIC.' }),
+  signingSecret: described(z.string().min(8, 'must be at least 8 characters long').max(500).nullish(), {
+    description:
+      'The secret with which Grafana, PagerDuty or Sentry signs; for GENERIC, a Standard Webhooks secret (whsec_…). Null: signatures are not checked.',
+  }),
 }
 
-const newIntegration = z.object({ name: nameText, kind: z.enum(IntegrationKind), ...settings })
-const integrationEdit = z.object({ id: z.string(), name: nameText.optional(), version: versionInput, ...settings })
+const name = described(nameText, { description: 'The integration’s name.' })
+
+/** The input of `createIntegration`. */
+export const newIntegration = named(
+  z.object({
+    name,
+    kind: described(z.enum(IntegrationKind), {
+      description: 'The tool that sends the alerts. It cannot change later.',
+    }),
+    ...settings,
+  }),
+  { name: 'CreateIntegration', about: 'An address that receives alerts.' },
+)
+
+/** The input of `updateIntegration`. */
+export const integrationEdit = named(
+  z.object({ id: idOf('The integration to update.'), name: name.optional(), ...settings, version: versionInput }),
+  { name: 'UpdateIntegration', about: 'Omitted fields stay unchanged. The kind cannot change.' },
+)
 
 /** An integration, with its secret if it was just created: the secret is shown once. */
 export interface IntegrationWithSecret {

@@ -1,20 +1,40 @@
 import { z } from 'zod'
-import { IncidentImpact, IncomingMode } from '../generated/prisma/enums.ts'
+import { described, idOf, named } from '../core/described.ts'
+import { IncidentImpact, IncomingMode, ServiceStatus } from '../generated/prisma/enums.ts'
 import type { ImpairedStatus } from '../status/service/service-status.ts'
 import { impairedStatuses, worseStatus } from '../status/service/service-status.ts'
 import type { AlertMember, Severity } from './kind/incoming.ts'
 
 const MAX_RULES = 20
 
-const label = z.object({ name: z.string().min(1).max(100), value: z.string().min(1).max(300) })
+const label = named(
+  z.object({
+    name: described(z.string().min(1).max(100), { description: 'The name of the label.' }),
+    value: described(z.string().min(1).max(300), { description: 'The value of the label; * matches any text.' }),
+  }),
+  { name: 'IntegrationLabel', about: 'A label that an alert must have.' },
+)
 
-const rule = z.object({
-  labels: z.array(label).max(10).nullish(),
-  serviceId: z.string().nullish(),
-  status: z.enum(impairedStatuses).nullish(),
-  impact: z.enum(IncidentImpact).nullish(),
-  mode: z.enum(IncomingMode).nullish(),
-})
+const rule = named(
+  z.object({
+    labels: described(z.array(label).max(10).nullish(), {
+      description: 'The labels that an alert must have. Default: none.',
+    }),
+    serviceId: idOf('The service that the alerts affect.').nullish(),
+    status: described(named(z.enum(impairedStatuses), { name: 'ServiceStatus', of: ServiceStatus }).nullish(), {
+      description: 'The status of the service. Default: derived from the impact.',
+    }),
+    impact: described(z.enum(IncidentImpact).nullish(), {
+      description: 'The impact of the incident. Default: derived from the sender’s severity.',
+    }),
+    mode: described(z.enum(IncomingMode).nullish(), { description: 'What the alerts create. Default: SUGGEST.' }),
+  }),
+  {
+    name: 'IntegrationRule',
+    about:
+      'A rule for alerts with certain labels. The first rule that matches decides the mode and the impact; each rule that matches adds its service.',
+  },
+)
 
 /** The rules of an integration, in order. */
 export const rules = z.array(rule).max(MAX_RULES, `must have at most ${MAX_RULES} rules`)

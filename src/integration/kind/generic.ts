@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { described, named } from '../../core/described.ts'
 import { identityOf } from './identity.ts'
 import type { Reading } from './incoming.ts'
 import { alertsOf, fieldsOf, line, nothing } from './incoming.ts'
@@ -10,17 +11,25 @@ const path = z
   .regex(/^(\$\.?)?[\w-]+(\.[\w-]+|\[\d{1,4}\])*$/, 'must be a path, such as alert.title or tags[0]')
 
 /** The paths to the parts of an alert in a body. */
-export const genericPaths = z.object({
-  title: path.nullish(),
-  text: path.nullish(),
-  key: path.nullish(),
-  state: path.nullish(),
-  severity: path.nullish(),
-  link: path.nullish(),
-  labels: path.nullish(),
-  /** The values of `state` that mean resolved. */
-  resolvedValues: z.array(z.string().max(100)).max(20).nullish(),
-})
+export const genericPaths = named(
+  z.object({
+    title: described(path.nullish(), { description: 'The title.' }),
+    text: described(path.nullish(), { description: 'A longer text.' }),
+    key: described(path.nullish(), { description: 'The key that identifies an alert. Default: the title.' }),
+    state: described(path.nullish(), { description: 'Whether the alert fires or is resolved.' }),
+    severity: described(path.nullish(), { description: 'The severity: critical, error, warning or info.' }),
+    link: described(path.nullish(), { description: 'A link with details.' }),
+    labels: described(path.nullish(), { description: 'An object of labels.' }),
+    resolvedValues: described(z.array(z.string().max(100)).max(20).nullish(), {
+      description: 'The values of the state that mean resolved. Default: resolved, ok, up and similar.',
+    }),
+  }),
+  {
+    name: 'IntegrationPaths',
+    about:
+      'The paths to the parts of an alert in a JSON body, such as alert.title or tags[0]. Default: the fields with these names.',
+  },
+)
 
 export type GenericPaths = z.infer<typeof genericPaths>
 
