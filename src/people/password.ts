@@ -1,4 +1,5 @@
 import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto'
+import { availableParallelism } from 'node:os'
 import { z } from 'zod'
 import { createLimiter } from '../core/concurrency/limiter.ts'
 import { Unavailable } from '../core/errors.ts'
@@ -27,8 +28,11 @@ export const newPassword = passwordOf(MIN_PASSWORD_LENGTH)
 
 const SALT_BYTES = 16
 const HASH_BYTES = 32
-/** The maximum number of hashes that run at once. Each takes one of four threads and 32 MB. */
-const MAX_RUNNING = 2
+/**
+ * The maximum number of hashes that run at once. Each takes one of four threads, 32 MB and a processor, of which one is
+ * left to the main thread: two hashes on two processors kept everybody waiting for 150 ms.
+ */
+const MAX_RUNNING = Math.min(2, Math.max(1, availableParallelism() - 1))
 /**
  * The maximum number of waiting hashes. Further callers are refused, so that sign-ins cannot overload the service. A
  * client's network gets half of these and of the running ones, so that it cannot keep others from signing in.

@@ -47,10 +47,10 @@ test('nothing matches a missing hash, not even an empty password', async () => {
 test('a network with too many hashes is refused, and leaves half of the places to others', async () => {
   const attempt = (client: string) => verifyPassword('x', null, client)
   const flood = Array.from({ length: 12 }, (_, index) => attempt(`2001:db8::${index.toString(16)}`))
-  const others = [1, 2, 3, 4, 5].map((index) => attempt(`192.0.2.${index}`))
+  const others = [1, 2, 3, 4].map((index) => attempt(`192.0.2.${index}`))
   const [theirs, rest] = [await Promise.allSettled(flood), await Promise.allSettled(others)]
   const refused = theirs.filter(({ status }) => status === 'rejected')
   expect(refused).toHaveLength(7)
   for (const { reason } of refused as PromiseRejectedResult[]) expect(reason).toBeInstanceOf(Unavailable)
-  expect(rest.map(({ status }) => status)).toEqual(Array(5).fill('fulfilled'))
+  expect(rest.map(({ status }) => status)).toEqual(Array(4).fill('fulfilled'))
 })
