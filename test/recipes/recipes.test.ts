@@ -57,8 +57,8 @@ test(
   'the recipes apply to this tree, whose types and tests then pass',
   () => {
     copyTree()
-    // Needs two lines of context, so that changes nearby do not matter.
-    for (const { name } of recipes) run('git', 'apply', '-C2', patchOf(name))
+    // One line of context, so that changes nearby do not matter.
+    for (const { name } of recipes) run('git', 'apply', '-C1', patchOf(name))
     node('prisma/build/index.js', 'generate')
     run('npm', 'run', '--silent', 'migration', '--', 'recipes')
     run('npm', 'run', '--silent', 'schema')
