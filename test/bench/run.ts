@@ -1,6 +1,6 @@
 /**
  * Measures the service beside a baseline, and prints figures, ratios and targets. `npm run bench` runs everything, `npm
- * run bench latency dns` only these: latency, dns, http, start, memory, fan-out, monitoring, history-page, notify,
+ * run bench latency dns` only these: latency, dns, http, start, memory, fan-out, monitoring, monitors, history-page, notify,
  * hostile, cost, graphql, mutations, public-answers, search, growth, pixels, live-events, edge, console, first-minutes,
  * from-clone, import, backup, move. `npm run bench -- record` also writes their figures to `docs/performance.md`, `npm
  * run bench -- guard` runs those that stand for all, in short, and prints what fell since.
@@ -31,6 +31,7 @@ import { fallen, readLedger, writeLedger } from './ledger.ts'
 import { liveEvents } from './live-events.ts'
 import { memory } from './memory.ts'
 import { monitoring } from './monitoring.ts'
+import { manyMonitors } from './monitors.ts'
 import { move } from './move.ts'
 import { mutations } from './mutations.ts'
 import { notify } from './notify.ts'
@@ -51,6 +52,7 @@ const benches: Readonly<Record<string, (dns: DnsServer, dataDir: string) => Prom
   memory,
   'fan-out': fanOut,
   monitoring,
+  monitors: manyMonitors,
   'history-page': (_dns, dataDir) => historyPage(dataDir),
   notify,
   hostile: (_dns, dataDir) => hostile(dataDir),
