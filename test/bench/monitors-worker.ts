@@ -9,7 +9,7 @@ import { probeResult } from '../../src/monitoring/result/probe-result.ts'
 import { createResultWriter } from '../../src/monitoring/result/result-writer.ts'
 import { createScheduler } from '../../src/monitoring/schedule/scheduler.ts'
 import { reconcileMonitors } from '../../src/monitoring/state/reconcile-monitors.ts'
-import { reconcileStaleness } from '../../src/monitoring/state/staleness-job.ts'
+import { reconcileStalenessInTurn } from '../../src/monitoring/state/staleness-job.ts'
 
 /**
  * A worker of the bench `monitors`: it claims, stores and reconciles as the service does, but its probes answer at once,
@@ -17,7 +17,7 @@ import { reconcileStaleness } from '../../src/monitoring/state/staleness-job.ts'
  */
 connectPorts()
 const now = () => new Date()
-const log = pino({ level: 'error' })
+const log = pino({ level: 'fatal' })
 const config = readConfig({ DATABASE_URL: process.env['DATABASE_URL'], ROLE: 'worker' })
 const database = await openDatabase({ dataDir: '', databaseUrl: config.DATABASE_URL, log })
 const ctx = { config, db: database.prisma, actor: { kind: 'system' as const }, clientAddress: null, now, log }
@@ -42,7 +42,7 @@ const scheduler = createScheduler({
 })
 scheduler.start()
 agenda.start()
-const staleness = setInterval(() => void reconcileStaleness(ctx).catch((error) => log.error(error)), 5 * SECOND)
+const staleness = setInterval(() => void reconcileStalenessInTurn(ctx).catch((error) => log.error(error)), 5 * SECOND)
 let busy = process.cpuUsage()
 process.on('message', async (message) => {
   if (message === 'figures') {

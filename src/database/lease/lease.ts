@@ -59,6 +59,40 @@ export async function claimDue(ctx: Pick<Context, 'db' | 'now'>, options: LeaseO
   return { taken: earliestFirst(taken), until }
 }
 
+/** A claim on the rows of several parts of a table, each of which an index has in the order of due times. */
+export interface PartedClaim {
+  readonly table: string
+  readonly dueColumn: string
+  /** The column that begins the index, and its values for the rows to claim. */
+  readonly partColumn: string
+  readonly parts: readonly string[]
+  /** A condition on the rows; absent: all. */
+  readonly where?: Prisma.Sql | undefined
+  readonly limit: number
+  readonly now: Date
+  /** The end of the lease, which becomes the due time. */
+  readonly until: Date
+}
+
+/**
+ * Returns the parts `due` and `claimed` of a `WITH` clause, which claims the earliest due rows like `claimDue`. `claimed`
+ * has the rows as they are after the claim, and their previous due time as `was`. Reads at most `limit` rows of each
+ * part, because a condition on several parts at once would sort their whole backlog.
+ */
+export function claimParts({ table, dueColumn, partColumn, parts, where, limit, now, until }: PartedClaim): Prisma.Sql {
+  const [rows, due, part] = [table, dueColumn, partColumn].map((name) => Prisma.raw(`"${name}"`))
+  // In the text, because the plan depends on it.
+  const most = Prisma.raw(String(limit))
+  return Prisma.sql`due AS (
+      SELECT open.id, open.was FROM unnest(${parts}::text[]) AS part (value) CROSS JOIN LATERAL (
+        SELECT id, ${due} AS was FROM ${rows} WHERE ${part} = part.value AND ${due} <= ${now} AND ${where ?? Prisma.sql`TRUE`}
+        ORDER BY ${due} LIMIT ${most} FOR UPDATE SKIP LOCKED
+      ) AS open ORDER BY open.was LIMIT ${most}
+    ), claimed AS (
+      UPDATE ${rows} AS work SET ${due} = ${until} FROM due WHERE work.id = due.id RETURNING work.*, due.was
+    )`
+}
+
 /** Sorts claimed rows, the earliest due first, because statements return them in any order. */
 export function earliestFirst<Row extends { readonly dueAt: Date }>(rows: readonly Row[]): Row[] {
   return rows.toSorted((one, other) => one.dueAt.getTime() - other.dueAt.getTime())

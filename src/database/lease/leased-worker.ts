@@ -9,7 +9,7 @@ import { IDLE_MS } from './agenda.ts'
 import type { FairLease } from './fair-claim.ts'
 import { createFairClaim } from './fair-claim.ts'
 import type { LeaseOptions } from './lease.ts'
-import { claimDue, releaseClaims } from './lease.ts'
+import { claimDue, earliestFirst, releaseClaims } from './lease.ts'
 
 /** A row to work on. While its due time is the one set by the claim, no other worker has claimed or changed it. */
 interface LeasedRow {
@@ -55,24 +55,46 @@ export interface LeasedWork<Row> extends LeasedWorker {
   release(rows: readonly Row[]): Promise<void>
 }
 
-export interface LeasedWorkerOptions<Row> extends Pick<LeaseOptions, 'table' | 'dueColumn' | 'leaseMs'> {
-  readonly ctx: Pick<Context, 'db' | 'now' | 'log'>
+/** Claims rows that satisfy a condition, and then reads them. */
+interface ClaimThenRead<Row> {
   /** The condition on the rows to claim now. */
   readonly where: () => Prisma.Sql
-  /** The owner of a row, such as its organization, who gets at most half of the claims (`fairShare`). */
-  readonly ownerOf: (row: Row) => string
   /**
    * The condition on rows that belong to none of these owners, for tables in which an owner has few due rows, because it
    * is compared with each; absent: rows are claimed owner by owner, by `organizationId` and its index (`FairClaim`).
    */
   readonly notOwnedBy?: (owners: readonly string[]) => Prisma.Sql
+  /** Reads rows by their ids, in any order. */
+  readonly read: (ids: readonly string[]) => Promise<readonly Row[]>
+}
+
+/** Claims and reads rows with one statement. */
+interface ClaimRows<Row> {
+  readonly claimRows: (request: ClaimRequest) => Promise<readonly Claim<Row>[]>
+}
+
+/** What to claim. */
+interface ClaimRequest {
+  /** The owners whose rows to leave to others. */
+  readonly full: readonly string[]
+  readonly limit: number
+  readonly now: Date
+  /** The end of the lease, which becomes the due time. */
+  readonly until: Date
+}
+
+export type LeasedWorkerOptions<Row> = CommonOptions<Row> & (ClaimThenRead<Row> | ClaimRows<Row>)
+
+/** What all workers need. */
+interface CommonOptions<Row> extends Pick<LeaseOptions, 'table' | 'dueColumn' | 'leaseMs'> {
+  readonly ctx: Pick<Context, 'db' | 'now' | 'log'>
+  /** The owner of a row, such as its organization, who gets at most half of the claims (`fairShare`). */
+  readonly ownerOf: (row: Row) => string
   /** The maximum number of claimed rows, and of rows per statement. */
   readonly maxClaimed: number
   readonly batch: number
   /** Called before each claim. */
   readonly prepare?: () => Promise<void>
-  /** Reads rows by their ids, in any order. */
-  readonly read: (ids: readonly string[]) => Promise<readonly Row[]>
   /** Receives claimed rows, earliest due first, and starts each with `run`, now or later. */
   readonly accept: (claims: readonly Claim<Row>[]) => void
   /** Selects the due time of the next row, or null, as one value (`earliestOf`). */
@@ -102,8 +124,7 @@ const MAX_POLL_MS = 30 * SECOND
 
 /** Creates a worker. It starts polling when `start` is called. */
 export function createLeasedWorker<Row extends LeasedRow>(options: LeasedWorkerOptions<Row>): LeasedWork<Row> {
-  const { ctx, table, dueColumn, where, leaseMs, maxClaimed, batch, earliest, agenda, pauses } = options
-  const { ownerOf, notOwnedBy } = options
+  const { ctx, table, dueColumn, leaseMs, maxClaimed, batch, earliest, agenda, pauses, ownerOf } = options
   const { room, rows } = options.name
   const { db, log, now } = ctx
   /** The claimed rows, started or not. */
@@ -128,24 +149,44 @@ export function createLeasedWorker<Row extends LeasedRow>(options: LeasedWorkerO
     const limit = Math.min(share, batch)
     passedOver = full
     if (limit === 0) return pauses.noRoom
-    const { taken, until, isMore } = await claim(full, limit)
+    const { claims: taken, isMore } = await claim(full, limit)
     if (taken.length === 0) {
       if (isMore) return pauses.partial
       return full.length === 0 ? msUntilNext() : Math.max(await msUntilNext(), pauses.partial)
     }
-    const read = new Map((await options.read(taken.map(({ id }) => id))).map((row) => [row.id, row]))
-    const claims = taken.flatMap(({ id, dueAt }) => {
-      const row = read.get(id)
-      // A different due time means that the row has changed. A row whose lease has expired may still be running here.
-      return row?.dueAt.getTime() === until.getTime() && !running.has(id) ? [{ row, dueAt }] : []
-    })
+    // A row whose lease has expired may still be running here.
+    const claims = taken.filter(({ row }) => !running.has(row.id))
     for (const { row } of claims) claimed.set(row.id, row)
     options.accept(claims)
     return isMore ? pauses.full : pauses.partial
   }
 
-  /** Claims rows, but none of the owners that are full. */
-  async function claim(full: readonly string[], limit: number): Promise<FairLease> {
+  /** Claims rows, but none of the owners that are full, and reads them. */
+  async function claim(
+    full: readonly string[],
+    limit: number,
+  ): Promise<{ claims: readonly Claim<Row>[]; isMore: boolean }> {
+    if ('claimRows' in options) {
+      const at = now()
+      const claims = await options.claimRows({ full, limit, now: at, until: new Date(at.getTime() + leaseMs) })
+      return { claims: earliestFirst(claims), isMore: claims.length === limit }
+    }
+    const { taken, until, isMore } = await claimIds(options, full, limit)
+    if (taken.length === 0) return { claims: [], isMore }
+    const read = new Map((await options.read(taken.map(({ id }) => id))).map((row) => [row.id, row]))
+    const claims = taken.flatMap(({ id, dueAt }) => {
+      const row = read.get(id)
+      // A different due time means that the row has changed.
+      return row?.dueAt.getTime() === until.getTime() ? [{ row, dueAt }] : []
+    })
+    return { claims, isMore }
+  }
+
+  async function claimIds(
+    { where, notOwnedBy }: ClaimThenRead<Row>,
+    full: readonly string[],
+    limit: number,
+  ): Promise<FairLease> {
     if (!notOwnedBy) return fair.claim({ where: where(), limit, leaseMs, full })
     const allowed = full.length === 0 ? where() : Prisma.sql`${notOwnedBy(full)} AND ${where()}`
     const lease = await claimDue(ctx, { table, dueColumn, where: allowed, limit, leaseMs })

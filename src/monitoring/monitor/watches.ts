@@ -4,15 +4,9 @@ import { insertRows } from '../../database/insert-rows.ts'
 import type { ChangeContext } from '../../event-log/change.ts'
 import { readOnce } from '../../event-log/change.ts'
 import type { Monitor, Watch } from '../../generated/prisma/client.ts'
-import { liveRegions } from '../watch/live-region.ts'
+import { ANYWHERE, liveRegions } from '../watch/live-region.ts'
 import { enoughKnownAt, freshUntil, scheduleOf } from '../watch/staleness.ts'
 import { isAnywhere } from './probe-kinds.ts'
-
-/**
- * The pseudo-region of kinds that have the same result everywhere. Any worker may probe them, and no region can have
- * this name.
- */
-export const ANYWHERE = '*'
 
 /**
  * Replaces the watches of a monitor with new ones in every region with workers. Earlier results no longer count.

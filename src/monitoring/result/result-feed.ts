@@ -4,6 +4,7 @@ import { createAsyncQueue } from '../../core/concurrency/async-queue.ts'
 import { SECOND } from '../../core/time.ts'
 import type { DatabaseHandle } from '../../database/client.ts'
 import type { ProbeResult as StoredProbeResult } from '../../generated/prisma/client.ts'
+import { noteFollowed, RENEWAL_MS } from './followed-monitors.ts'
 import { RESULTS_NOTIFICATION } from './result-store.ts'
 
 /** A feed of new probe results that any process has stored. */
@@ -75,10 +76,22 @@ export async function openResultFeed(parts: {
     }
   }
 
+  /** Lets the results of monitors be announced. A monitor that could not be noted is announced after the next renewal. */
+  async function note(ids: readonly string[]): Promise<void> {
+    await noteFollowed({ db: database.prisma }, ids).catch((error: unknown) =>
+      log.warn({ err: error }, 'monitoring: could not note that monitors are followed'),
+    )
+  }
+
+  const renewal = setInterval(() => {
+    if (monitors.size > 0) void note([...monitors.keys()])
+  }, RENEWAL_MS).unref()
+
   /** Skips the results that are already stored: the first reader must not get them. */
   async function skipStored(id: string, followed: FollowedMonitor): Promise<void> {
     followed.reading = true
     try {
+      await note([id])
       const newest = await readNewest(database, id)
       for (const result of newest) followed.delivered.set(keyOf(result), result.at.getTime())
       followed.from = (newest[0]?.at.getTime() ?? 0) - LOOKBACK_MS
@@ -106,6 +119,7 @@ export async function openResultFeed(parts: {
     },
     async close() {
       closed = true
+      clearInterval(renewal)
       for (const { followers } of monitors.values()) for (const follower of followers) follower.end()
       monitors.clear()
       await stopListening()

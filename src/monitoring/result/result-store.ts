@@ -13,6 +13,7 @@ import type { WatchFreshness } from '../watch/staleness.ts'
 import { isFresh, regionsNeeded, unknownTimeBefore } from '../watch/staleness.ts'
 import type { MonitorFacts } from './after-result.ts'
 import { lacksIncident, mayEndStaleness } from './after-result.ts'
+import { followedMonitors } from './followed-monitors.ts'
 import type { ProbeResult } from './probe-result.ts'
 
 /** The database notification that announces monitors with new results. The payload has their ids, separated by spaces. */
@@ -198,7 +199,9 @@ function store(db: Database, rows: readonly object[]): Promise<StoredResult[]> {
           || hour.latencies[array_position(EXCLUDED.latencies, 1) + 1:] END
   ), announced AS (
     SELECT pg_notify(${RESULTS_NOTIFICATION}, string_agg("monitorId", ' '))
-    FROM (SELECT "monitorId", (row_number() OVER ()) / 200 AS part FROM accepted) AS parts GROUP BY part
+    FROM (
+      SELECT "monitorId", (row_number() OVER ()) / 200 AS part FROM accepted JOIN ${followedMonitors} AS followed USING ("monitorId")
+    ) AS parts GROUP BY part
   )
   SELECT accepted.id, monitor.state, monitor."serviceId" IS NOT NULL AS "hasService",
     monitor."unknownSince" IS NOT NULL AS "isStale", monitor."blockedSince" IS NOT NULL AS "isBlocked",

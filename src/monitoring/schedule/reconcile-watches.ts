@@ -2,8 +2,8 @@ import { tierLimits } from '../../account/limits.ts'
 import { notDeleted } from '../../account/not-deleted.ts'
 import type { Context } from '../../core/context.ts'
 import { SECOND } from '../../core/time.ts'
-import { ANYWHERE } from '../monitor/watches.ts'
 import { MAX_GAP_MS } from '../watch/cron.ts'
+import { ANYWHERE } from '../watch/live-region.ts'
 
 /** The time over which to spread the first probes of a new region, in seconds. */
 const SPREAD_SECONDS = 30

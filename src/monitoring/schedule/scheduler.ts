@@ -13,13 +13,13 @@ import type { LeasedWorker } from '../../database/lease/leased-worker.ts'
 import { createLeasedWorker } from '../../database/lease/leased-worker.ts'
 import { Prisma } from '../../generated/prisma/client.ts'
 import { missedHeartbeat } from '../heartbeat/heartbeat.ts'
-import { ANYWHERE } from '../monitor/watches.ts'
 import type { ProbeResult } from '../result/probe-result.ts'
 import { probeResult } from '../result/probe-result.ts'
 import type { ResultWriter } from '../result/result-writer.ts'
 import type { DueWatch } from '../watch/due-watch.ts'
-import { readWatches } from '../watch/due-watch.ts'
+import { claimWatches } from '../watch/due-watch.ts'
 import { expectedFrom, heartbeatDue, isLateAt } from '../watch/heartbeat-due.ts'
+import { ANYWHERE } from '../watch/live-region.ts'
 import type { Reception } from '../watch/reception.ts'
 import { receivedWithin } from '../watch/reception.ts'
 import { createConnectivity } from './connectivity.ts'
@@ -69,7 +69,6 @@ interface SchedulerParts {
 export function createScheduler(parts: SchedulerParts): LeasedWorker {
   const { ctx, pool, resultWriter, metrics, agenda, concurrency = MAX_RUNNING } = parts
   const { now, log, config } = ctx
-  const ours = Prisma.sql`region IN (${config.REGION}, ${ANYWHERE})`
   const stopping = new AbortController()
   const runWatch = createWatchRunner(parts, stopping.signal)
   let reconciledAt: number | null = null
@@ -77,14 +76,19 @@ export function createScheduler(parts: SchedulerParts): LeasedWorker {
   const worker = createLeasedWorker<DueWatch>({
     ctx,
     ...watches,
-    where: () => ours,
     ownerOf: ({ monitor }) => monitor.organizationId,
-    notOwnedBy: notMonitoredBy,
+    claimRows: ({ full, ...claim }) =>
+      claimWatches(pool, {
+        ...watches,
+        ...claim,
+        partColumn: 'region',
+        parts: [...new Set([config.REGION, ANYWHERE])],
+        where: full.length === 0 ? undefined : notMonitoredBy(full),
+      }),
     leaseMs: LEASE_MS,
     maxClaimed: concurrency,
     batch: MAX_CLAIMED,
     prepare: reconcile,
-    read: (ids) => readWatches(pool, ids),
     accept(claims) {
       for (const { row, dueAt } of claims) worker.run(row, () => runInTurn(row, dueAt))
       observeRunning()

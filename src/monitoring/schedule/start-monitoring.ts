@@ -21,7 +21,7 @@ import { openResultFeed } from '../result/result-feed.ts'
 import type { ResultWriter } from '../result/result-writer.ts'
 import { createResultWriter } from '../result/result-writer.ts'
 import { reconcileMonitors } from '../state/reconcile-monitors.ts'
-import { reconcileStaleness } from '../state/staleness-job.ts'
+import { reconcileStaleness, reconcileStalenessInTurn } from '../state/staleness-job.ts'
 import type { DueWatch } from '../watch/due-watch.ts'
 import type { Reception } from '../watch/reception.ts'
 import { createReception } from '../watch/reception.ts'
@@ -146,7 +146,7 @@ async function startStalenessJob(ctx: ChangeContext): Promise<PollLoop> {
   await reconcileStaleness(ctx).catch((error: unknown) => ctx.log.error({ err: error }, failed))
   let isFirst = true
   const again = async () => {
-    const isWatching = isFirst || (await reconcileStaleness(ctx))
+    const isWatching = isFirst || (await reconcileStalenessInTurn(ctx))
     isFirst = false
     return isWatching ? STALENESS_INTERVAL_MS : IDLE_INTERVAL_MS
   }

@@ -1,6 +1,9 @@
 import type pg from 'pg'
 import { organizations } from '../../account/views.ts'
+import type { PartedClaim } from '../../database/lease/lease.ts'
+import { claimParts } from '../../database/lease/lease.ts'
 import type { Monitor, Watch } from '../../generated/prisma/client.ts'
+import { Prisma } from '../../generated/prisma/client.ts'
 import type { Tier } from '../../generated/prisma/enums.ts'
 import type { Thresholds, WatchMemory } from './judge.ts'
 import { readRecent } from './judge.ts'
@@ -34,42 +37,63 @@ type Row = Pick<Watch, 'id' | 'region' | 'stateSince' | 'recent' | 'stability' |
   } & Omit<DueWatch['monitor'], 'id'>
 
 /** The starts of a watch's open runs; see heartbeat/runs.ts. */
-const RUNS = `
+const RUNS = Prisma.sql`
   CASE WHEN watch."startedAt" IS NOT NULL THEN ARRAY(
     SELECT watch."startedAt" UNION
     SELECT run."startedAt" FROM "HeartbeatRun" AS run WHERE run."watchId" = watch.id AND run."startedAt" > watch."startedAt"
     ORDER BY 1) END`
 
-const READ_WATCHES = `
-  SELECT watch.id, watch.region, watch."dueAt", watch.state, watch."stateSince", watch.recent, watch.stability, watch."lastKnownAt",
+/** Selects active watches of a table that has all columns of watches. @param more columns to select besides. */
+function watchesIn(table: Prisma.Sql, more: Prisma.Sql): Prisma.Sql {
+  return Prisma.sql`
+  SELECT ${more} watch.id, watch.region, watch."dueAt", watch.state, watch."stateSince", watch.recent, watch.stability, watch."lastKnownAt",
     watch."unknownSince", ${RUNS} AS runs, monitor.agreement, monitor.id AS "monitorId", monitor."organizationId", monitor.name, monitor.kind, monitor.options, monitor.version,
     monitor."createdAt", monitor."intervalSeconds", monitor."timeoutMs", monitor."failureThreshold",
     monitor."recoveryThreshold", organization.tier
-  FROM "Watch" AS watch
+  FROM ${table} AS watch
   JOIN "Monitor" AS monitor ON monitor.id = watch."monitorId"
-  JOIN ${organizations.sql} AS organization ON organization.id = monitor."organizationId"
-  WHERE watch.id = ANY($1) AND watch."dueAt" IS NOT NULL AND organization."deletedAt" IS NULL`
+  JOIN ${organizations} AS organization ON organization.id = monitor."organizationId"
+  WHERE watch."dueAt" IS NOT NULL AND organization."deletedAt" IS NULL`
+}
 
 /** Reads active watches by id, in any order. Bypasses Prisma, because this runs constantly. */
 export async function readWatches(pool: Pick<pg.Pool, 'query'>, ids: readonly string[]): Promise<DueWatch[]> {
-  const { rows } = await pool.query<Row>({ name: 'read watches', text: READ_WATCHES, values: [ids] })
-  return rows.map((row) => {
-    const { id, region, dueAt, state, stateSince, lastKnownAt, monitorId, organizationId, name, kind, options } = row
-    const { version, createdAt, agreement, failureThreshold, recoveryThreshold } = row
-    // One missed heartbeat is enough, because a heartbeat has a grace period (contract §6).
-    const thresholds = kind === 'HEARTBEAT' ? heartbeatThresholds : { failureThreshold, recoveryThreshold }
-    return {
-      id,
-      region,
-      dueAt,
-      memory: { state, stateSince, recent: readRecent(row.recent), stability: readStability(row.stability) },
-      lastKnownAt,
-      unknownSince: row.unknownSince,
-      runs: row.runs ?? [],
-      schedule: scheduleOf(row, row.tier),
-      monitor: { id: monitorId, organizationId, name, kind, options, agreement, version, createdAt, ...thresholds },
-    }
-  })
+  const { text } = Prisma.sql`${watchesIn(Prisma.raw('"Watch"'), Prisma.empty)} AND watch.id = ANY (${ids})`
+  const { rows } = await pool.query<Row>({ name: 'read watches', text, values: [ids] })
+  return rows.map(watchOf)
+}
+
+/** A watch that was claimed, and when it was due. */
+export interface ClaimedWatch {
+  readonly row: DueWatch
+  readonly dueAt: Date
+}
+
+/** Claims due watches, and reads those that are active, with one statement. */
+export async function claimWatches(pool: Pick<pg.Pool, 'query'>, claim: PartedClaim): Promise<ClaimedWatch[]> {
+  const { text, values } = Prisma.sql`WITH ${claimParts(claim)}
+    ${watchesIn(Prisma.raw('claimed'), Prisma.sql`watch.was, `)}`
+  // Without a name: the plan depends on how many watches are due.
+  const { rows } = await pool.query<Row & { readonly was: Date }>({ text, values })
+  return rows.map((row) => ({ row: watchOf(row), dueAt: row.was }))
+}
+
+function watchOf(row: Row): DueWatch {
+  const { id, region, dueAt, state, stateSince, lastKnownAt, monitorId, organizationId, name, kind, options } = row
+  const { version, createdAt, agreement, failureThreshold, recoveryThreshold } = row
+  // One missed heartbeat is enough, because a heartbeat has a grace period (contract §6).
+  const thresholds = kind === 'HEARTBEAT' ? heartbeatThresholds : { failureThreshold, recoveryThreshold }
+  return {
+    id,
+    region,
+    dueAt,
+    memory: { state, stateSince, recent: readRecent(row.recent), stability: readStability(row.stability) },
+    lastKnownAt,
+    unknownSince: row.unknownSince,
+    runs: row.runs ?? [],
+    schedule: scheduleOf(row, row.tier),
+    monitor: { id: monitorId, organizationId, name, kind, options, agreement, version, createdAt, ...thresholds },
+  }
 }
 
 const heartbeatThresholds: Thresholds = { failureThreshold: 1, recoveryThreshold: 1 }

@@ -1,6 +1,12 @@
 import type { Context, Database } from '../../core/context.ts'
 import { MINUTE } from '../../core/time.ts'
 
+/**
+ * The pseudo-region of kinds that have the same result everywhere. Any worker may probe them, and no region can have
+ * this name.
+ */
+export const ANYWHERE = '*'
+
 /** The time after which a region that has not reported counts as having no workers, in milliseconds. */
 const REGION_TIMEOUT_MS = MINUTE
 

@@ -4,6 +4,7 @@ import { createMetrics } from '../../../src/core/telemetry/metrics.ts'
 import { plainRows } from '../../../src/database/transaction.ts'
 import type { Prisma } from '../../../src/generated/prisma/client.ts'
 import { deleteWatches, watchId } from '../../../src/monitoring/monitor/watches.ts'
+import { noteFollowed } from '../../../src/monitoring/result/followed-monitors.ts'
 import { probeResult } from '../../../src/monitoring/result/probe-result.ts'
 import { RESULTS_NOTIFICATION } from '../../../src/monitoring/result/result-store.ts'
 import { createResultWriter } from '../../../src/monitoring/result/result-writer.ts'
@@ -202,14 +203,24 @@ describe('a result', () => {
     })
   })
 
-  test('is announced to listeners with its monitor', async () => {
+  test('is announced to listeners with its monitor while somebody follows that', async () => {
     const { resultWriter } = recorderWith()
     const { id, read } = await watched()
+    const other = await watched()
     const heard: (string | null)[] = []
     const stop = await database.listen(RESULTS_NOTIFICATION, (payload) => heard.push(payload))
     await resultWriter.record(await read(), { at: at(1), result: up })
+    await noteFollowed({ db: prisma }, [id])
+    await resultWriter.record(await other.read(), { at: at(1), result: up })
+    await resultWriter.record(await read(), { at: at(2), result: up })
     await vi.waitUntil(() => heard.length > 0)
-    expect(heard).toEqual([id])
+    await prisma.followedMonitor.updateMany({ data: { until: new Date(0) } })
+    await resultWriter.record(await read(), { at: at(3), result: up })
+    await prisma.$executeRaw`SELECT pg_notify(${RESULTS_NOTIFICATION}, 'last')`
+    await vi.waitUntil(() => heard.includes('last'))
+    expect(heard).toEqual([id, 'last'])
+    await noteFollowed({ db: prisma }, [other.id])
+    expect(await prisma.followedMonitor.findMany()).toMatchObject([{ monitorId: other.id }])
     await stop()
   })
 })
@@ -225,6 +236,10 @@ describe('many results', () => {
     const heard: string[] = []
     const stop = await database.listen(RESULTS_NOTIFICATION, (payload) => heard.push(payload ?? ''))
     const watches = await readWatches(pool, await watching.monitors(acme.id, 650))
+    await noteFollowed(
+      { db: prisma },
+      watches.map(({ monitor }) => monitor.id),
+    )
     const counted = await Promise.all(watches.map((watch) => resultWriter.record(watch, { at: at(1), result: up })))
     expect(counted).toEqual(Array(650).fill(true))
     expect(statements).toBe(2)

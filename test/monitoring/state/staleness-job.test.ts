@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { SECOND } from '../../../src/core/time.ts'
 import { pauseMonitor } from '../../../src/monitoring/monitor/pause.ts'
 import { watchId } from '../../../src/monitoring/monitor/watches.ts'
-import { reconcileStaleness } from '../../../src/monitoring/state/staleness-job.ts'
+import { reconcileStaleness, reconcileStalenessInTurn } from '../../../src/monitoring/state/staleness-job.ts'
 import { readUptimes } from '../../../src/monitoring/uptime/uptime-history.ts'
 import { readPageState } from '../../../src/status/page/page-state.ts'
 import { tenantsOf } from '../../status/setup.ts'
@@ -65,12 +65,12 @@ describe('when the last worker has died', () => {
     expect(await page()).toMatchObject({ indicator: 'NONE' })
 
     watching.time = ends
-    await reconcileStaleness(ctx)
+    await reconcileStaleness(ctx, 'OVERDUE')
     expect(await reported()).toEqual([])
     // There were no results for a minute.
     watching.time = Math.max(ends, 180) + 1
-    await reconcileStaleness(ctx)
-    await reconcileStaleness(ctx)
+    await reconcileStaleness(ctx, 'OVERDUE')
+    await reconcileStaleness(ctx, 'OVERDUE')
     const fell = [`MONITOR_UNKNOWN ${ends}`, `SERVICE_UNKNOWN ${ends}`]
     expect(await reported()).toEqual(fell)
     expect(await monitor()).toMatchObject({ state: 'UP', unknownSince: at(ends) })
@@ -92,9 +92,9 @@ describe('when the last worker has died', () => {
   test('staleness does not end when a worker starts, but when it has a result', async () => {
     const { monitor, reported } = await withMonitor()
     watching.time = 300
-    await reconcileStaleness(ctx)
+    await reconcileStaleness(ctx, 'OVERDUE')
     await prisma.region.updateMany({ data: { lastSeenAt: now() } })
-    await reconcileStaleness(ctx)
+    await reconcileStaleness(ctx, 'OVERDUE')
     expect((await monitor()).unknownSince).not.toBeNull()
     expect(await reported()).toHaveLength(2)
   })
@@ -106,7 +106,7 @@ describe('when the last worker has died', () => {
     expect(await page()).toMatchObject({ indicator: 'CRITICAL' })
     const before = await counted()
     watching.time = 1000
-    await reconcileStaleness(ctx)
+    await reconcileStaleness(ctx, 'OVERDUE')
     expect(await page()).toMatchObject({ indicator: 'CRITICAL', shown: 'MAJOR_OUTAGE' })
     expect(await monitor()).toMatchObject({ state: 'DOWN', unknownSince: expect.any(Date) })
     expect(await reported()).toHaveLength(2)
@@ -125,9 +125,9 @@ describe('when the last worker has died', () => {
   test('a paused monitor is not stale, and its service becomes unknown', async () => {
     const { id, as, monitor, page, reported } = await withMonitor()
     watching.time = 1000
-    await reconcileStaleness(ctx)
+    await reconcileStaleness(ctx, 'OVERDUE')
     await pauseMonitor({ ...as('WRITE'), now }, id)
-    await reconcileStaleness(ctx)
+    await reconcileStaleness(ctx, 'OVERDUE')
     expect(await monitor()).toMatchObject({ state: 'PAUSED', unknownSince: null })
     expect(await page()).toMatchObject({ indicator: 'MINOR', unknownSince: at(1000) })
     expect((await reported()).map((line) => line.split(' ')[0])).toEqual([
@@ -142,10 +142,10 @@ describe('when the last worker has died', () => {
     const other = await watching.monitor(organizationId, { serviceId, name: 'Other', intervalSeconds: 600 })
     await worker.tick()
     watching.time = 400
-    await reconcileStaleness(ctx)
+    await reconcileStaleness(ctx, 'OVERDUE')
     expect((await reported()).map((line) => line.split(' ')[0])).toEqual(['MONITOR_UNKNOWN'])
     watching.time = 2000
-    await reconcileStaleness(ctx)
+    await reconcileStaleness(ctx, 'OVERDUE')
     expect((await reported()).map((line) => line.split(' ')[0]).slice(1)).toEqual([
       'MONITOR_UNKNOWN',
       'SERVICE_UNKNOWN',
@@ -193,7 +193,7 @@ describe('a monitor that two regions must agree on', () => {
     expect(await monitor()).toMatchObject({ state: 'UP', unknownSince: null })
     finds.set(watchId(id, 'local'), 'DOWN')
     await watching.pass(300, [here], 30)
-    await reconcileStaleness(ctx)
+    await reconcileStaleness(ctx, 'OVERDUE')
     expect(await monitor()).toMatchObject({ state: 'UP', unknownSince: at(ofMars + 60) })
     expect(await page()).toMatchObject({ shown: 'UNKNOWN' })
     expect(await counted(100)).toEqual({ up: ofMars + 60 - 100, down: 0, unknown: 420 - ofMars - 60 })
@@ -213,7 +213,7 @@ describe('a monitor that two regions must agree on', () => {
     await watching.pass(200, workers.slice(0, 1), 50)
     finds.set(watchId(id, 'local'), 'UP')
     await watching.pass(200, workers.slice(0, 1), 50)
-    await reconcileStaleness(ctx)
+    await reconcileStaleness(ctx, 'OVERDUE')
     expect(await monitor()).toMatchObject({ state: 'DOWN', unknownSince: expect.any(Date) })
     expect(await prisma.incident.count({ where: { resolvedAt: null, monitors: { some: { monitorId: id } } } })).toBe(1)
   })
@@ -221,8 +221,35 @@ describe('a monitor that two regions must agree on', () => {
   test('is never up while only one region probes it', async () => {
     const { monitor, counted } = await withMonitor({ agreement: 2 })
     await watching.pass(300, [])
-    await reconcileStaleness(ctx)
+    await reconcileStaleness(ctx, 'OVERDUE')
     expect(await monitor()).toMatchObject({ state: 'PENDING', unknownSince: at(0) })
     expect(await counted()).toEqual({ up: 0, down: 0, unknown: 420 })
+  })
+})
+
+describe('monitors are examined', () => {
+  const scopes = async (seconds: number, actual = watching.time) => {
+    await prisma.monitor.deleteMany()
+    watching.time = seconds
+    const acme = await tenant('TEAM')
+    // It has no watch, so only an examination of all finds it.
+    const { id } = await watching.monitor(acme.id)
+    await prisma.monitor.update({ where: { id }, data: { stateSince: at(seconds - 1000) } })
+    await prisma.watch.deleteMany({ where: { monitorId: id } })
+    await Promise.all([1, 2, 3].map(() => reconcileStalenessInTurn(ctx)))
+    const { unknownSince } = await prisma.monitor.findUniqueOrThrow({ where: { id } })
+    const [scan] = await prisma.stalenessScan.findMany()
+    watching.time = actual
+    return { isWhole: unknownSince !== null, dueIn: (Number(scan?.dueAt) - Number(at(seconds))) / SECOND }
+  }
+
+  test('by one process at a time, all of them once a minute, and also after the clock was set back', async () => {
+    await prisma.stalenessScan.deleteMany()
+    expect(await scopes(10_000)).toEqual({ isWhole: true, dueIn: 4 })
+    expect(await scopes(10_003)).toEqual({ isWhole: false, dueIn: 1 })
+    expect(await scopes(10_004)).toEqual({ isWhole: false, dueIn: 4 })
+    expect(await scopes(10_059)).toEqual({ isWhole: false, dueIn: 4 })
+    expect(await scopes(10_063)).toEqual({ isWhole: true, dueIn: 4 })
+    expect(await scopes(5000)).toEqual({ isWhole: true, dueIn: 4 })
   })
 })

@@ -44,6 +44,8 @@ export const bounds: Readonly<Record<string, Bound>> = {
   Monitor: tier('monitors'),
   MonitorDependency: { cap: 'MAX_PARENTS', in: 'src/monitoring/state/dependency.ts' },
   Region: { operator: 'one per region that workers run in' },
+  StalenessScan: { single: 'one' },
+  FollowedMonitor: { parent: 'Monitor', each: 'one' },
   Watch: { parent: 'Monitor', each: 'one per region' },
   MonitorInterval: { age: 'LONGEST_HISTORY_DAYS', in: 'src/monitoring/result/retention.ts' },
   MonitorGap: { age: 'LONGEST_HISTORY_DAYS', in: 'src/monitoring/result/retention.ts' },

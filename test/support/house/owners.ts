@@ -21,7 +21,17 @@ export const ownedTables: Readonly<Record<string, readonly string[]>> = {
     ...['Maintenance', 'MaintenanceService', 'MaintenanceUpdate', 'MaintenanceSeries', 'MaintenanceSeriesService'],
   ],
   monitoring: [
-    ...['Monitor', 'MonitorDependency', 'Region', 'Watch', 'HeartbeatReceiver', 'HeartbeatRun', 'HeartbeatGap'],
+    ...[
+      'Monitor',
+      'MonitorDependency',
+      'Region',
+      'StalenessScan',
+      'FollowedMonitor',
+      'Watch',
+      'HeartbeatReceiver',
+      'HeartbeatRun',
+      'HeartbeatGap',
+    ],
     ...['ProbeResult', 'MonitorHour', 'MonitorInterval', 'MonitorGap'],
     ...['UptimeDay', 'UptimeCorrection', 'ImportedHistory', 'Objective'],
   ],
