@@ -130,6 +130,8 @@ export function createLeasedWorker<Row extends LeasedRow>(options: LeasedWorkerO
   /** The claimed rows, started or not. */
   const claimed = new Map<string, Row>()
   const running = new Map<string, Promise<void>>()
+  /** The releases of rows that were claimed while they were running. */
+  const overtaken = new Set<Promise<void>>()
   let loop: PollLoop | null = null
   let leaveAgenda = () => {}
   let isClosing = false
@@ -154,11 +156,30 @@ export function createLeasedWorker<Row extends LeasedRow>(options: LeasedWorkerO
       if (isMore) return pauses.partial
       return full.length === 0 ? msUntilNext() : Math.max(await msUntilNext(), pauses.partial)
     }
-    // A row whose lease has expired may still be running here.
-    const claims = taken.filter(({ row }) => !running.has(row.id))
-    for (const { row } of claims) claimed.set(row.id, row)
-    options.accept(claims)
+    accept(taken)
     return isMore ? pauses.full : pauses.partial
+  }
+
+  function accept(taken: readonly Claim<Row>[]): void {
+    for (const { row } of taken) {
+      if (running.has(row.id)) releaseAtEnd(row)
+      else claimed.set(row.id, row)
+    }
+    options.accept(taken.filter(({ row }) => !running.has(row.id)))
+  }
+
+  /**
+   * Makes a row that was claimed while it is still running here due again once it has ended: its lease has expired, or it
+   * was due again when it had almost ended. Nobody else would work on it until the new lease expires.
+   */
+  function releaseAtEnd(row: Row): void {
+    const releasing = (running.get(row.id) ?? Promise.resolve())
+      .then(() => release([row]))
+      .then(() => {
+        overtaken.delete(releasing)
+        wake()
+      })
+    overtaken.add(releasing)
   }
 
   /** Claims rows, but none of the owners that are full, and reads them. */
@@ -257,14 +278,14 @@ export function createLeasedWorker<Row extends LeasedRow>(options: LeasedWorkerO
     },
     release,
     async idle() {
-      while (running.size > 0) await Promise.all(running.values())
+      while (running.size + overtaken.size > 0) await Promise.all([...running.values(), ...overtaken])
     },
     async close() {
       isClosing = true
       leaveAgenda()
       await loop?.stop()
       await release([...claimed.values()].filter(({ id }) => !running.has(id)))
-      await Promise.all(running.values())
+      await Promise.all([...running.values(), ...overtaken])
       await release([...claimed.values()])
     },
   }

@@ -93,6 +93,22 @@ test('claims due rows, the longest due first, up to its capacity', async () => {
   expect(idsOf(accepted)).toEqual(['b', 'c', 'a'])
 })
 
+test('a row that is due again before its work has quite ended is worked on again at once', async () => {
+  await due({ a: minutes(-1) })
+  const { worker, accepted, begin } = setUp()
+  await worker.poll()
+  const end = begin('a')
+  // The last thing that work does.
+  await pool.query('UPDATE "Work" SET "dueAt" = $1', [minutes(-1)])
+  await worker.poll()
+  expect(idsOf(accepted), 'it is still running').toEqual(['a'])
+  end(true)
+  await worker.idle()
+  expect(await dueTimes()).toEqual({ a: noon })
+  await worker.poll()
+  expect(idsOf(accepted)).toEqual(['a', 'a'])
+})
+
 /** Polls often enough to claim whatever may be claimed. */
 async function pollAll(worker: { poll(): Promise<number> }): Promise<void> {
   for (let poll = 0; poll < 20; poll += 1) await worker.poll()
