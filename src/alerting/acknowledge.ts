@@ -8,7 +8,6 @@ import { change } from '../event-log/change.ts'
 import type { NewEvent } from '../event-log/event.ts'
 import type { Alert } from '../generated/prisma/client.ts'
 import { findOwned } from '../status/ownership.ts'
-import { createAlertLog } from './alert-log.ts'
 import { createChannelNotifier } from './channel-notifier.ts'
 import type { AlertWorkContext } from './context.ts'
 import { itemOf } from './dispatch-alerts.ts'
@@ -105,8 +104,6 @@ async function acknowledge(tx: AlertWorkContext, alerts: readonly Alert[], by: s
     const alert = open.find((each) => each.id === id)
     if (alert) notifier.notifyChannel(channel, alert, itemOf({ ...alert, ...data }, 'ACKNOWLEDGED', tx.now()))
   }
-  await notifier.send()
-  const log = createAlertLog()
-  for (const alert of open) log.add('ALERT_ACKNOWLEDGED', alert)
-  return log.events()
+  for (const alert of open) notifier.log('ALERT_ACKNOWLEDGED', alert)
+  return notifier.send()
 }

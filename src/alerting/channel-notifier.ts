@@ -1,14 +1,16 @@
 import { MINUTE } from '../core/time.ts'
+import type { NewEvent } from '../event-log/event.ts'
 import type { Alert, AlertChannel } from '../generated/prisma/client.ts'
+import type { EventKind } from '../generated/prisma/enums.ts'
+import { createDeliveries } from './alert-deliveries.ts'
 import type { AlertWorkContext } from './context.ts'
-import { createDeliveries } from './create-deliveries.ts'
 import { wantedFor } from './rules.ts'
 import type { AlertItem } from './sender/item.ts'
 import { isOver } from './sender/item.ts'
 import { senders } from './senders.ts'
 import type { AlertSubject } from './subject.ts'
 
-/** Collects the notifications of one transaction by channel. */
+/** Collects the notifications of one transaction by channel, and its events. */
 export interface ChannelNotifier {
   /**
    * Notifies the channels that have chosen a change.
@@ -25,13 +27,16 @@ export interface ChannelNotifier {
   close(alert: Alert, item: AlertItem): Promise<void>
   /** Notifies a channel of an alert, regardless of the changes that it has chosen. */
   notifyChannel(channel: AlertChannel, alert: Alert, item: AlertItem): void
-  /** Creates the deliveries, and schedules reminders and escalations. */
-  send(): Promise<void>
+  /** Adds what happened to an alert to the events. */
+  log(kind: AlertEventKind, alert: Pick<Alert, 'id' | 'subjectName'>): void
+  /** Creates the deliveries, and schedules reminders and escalations. Returns the events for the organization's log. */
+  send(): Promise<NewEvent[]>
 }
 
 /** Creates a notifier for these channels of one organization. */
 export function createChannelNotifier(tx: AlertWorkContext, channels: readonly AlertChannel[]): ChannelNotifier {
   const pending = new Map<string, { readonly alert: Alert; readonly item: AlertItem }[]>()
+  const log = createAlertLog()
 
   const notifyChannel: ChannelNotifier['notifyChannel'] = ({ id }, alert, item) => {
     pending.set(id, [...(pending.get(id) ?? []), { alert, item }])
@@ -45,6 +50,7 @@ export function createChannelNotifier(tx: AlertWorkContext, channels: readonly A
     )
 
   return {
+    log: log.add,
     notifyChannel,
     async notify(alert, subject, item, { seq, notified: before }) {
       const recipients = isOver(item) ? await recipientsOf(alert) : null
@@ -74,6 +80,7 @@ export function createChannelNotifier(tx: AlertWorkContext, channels: readonly A
         for (const { alert, item } of all) if (isProblem(item)) await recordRecipient(tx, channel, alert, sentAt)
       }
       pending.clear()
+      return log.events()
     },
   }
 }
@@ -124,4 +131,41 @@ async function recordRecipient(
   }
   // An alert that failed again escalates again; other changes do not postpone the escalation.
   if (known.count < count) await db.alertRecipient.update({ where, data: { count, remindAt, escalateAt } })
+}
+
+type AlertEventKind = Extract<
+  EventKind,
+  'ALERT_OPENED' | 'ALERT_REMINDED' | 'ALERT_ESCALATED' | 'ALERT_ENDED' | 'ALERT_ACKNOWLEDGED'
+>
+
+/** Collects the alerts of one transaction for the organization's event log. */
+export interface AlertLog {
+  add(kind: AlertEventKind, alert: Pick<Alert, 'id' | 'subjectName'>): void
+  /** Returns at most one event per kind, which covers all alerts of that kind. */
+  events(): NewEvent[]
+}
+
+/** The maximum number of monitors that an event names. */
+const MAX_NAMED = 3
+
+/** Creates an empty log. */
+export function createAlertLog(): AlertLog {
+  const byKind = new Map<AlertEventKind, Map<string, string>>()
+  return {
+    add(kind, { id, subjectName }) {
+      byKind.set(kind, (byKind.get(kind) ?? new Map()).set(id, subjectName))
+    },
+    events: () =>
+      [...byKind].flatMap(([kind, alerts]) => {
+        const [first] = alerts.keys()
+        return first === undefined ? [] : [{ kind, subjectId: first, subjectName: namesOf([...alerts.values()]) }]
+      }),
+  }
+}
+
+/** Joins the first names and counts the rest, such as `API, Web, Mail and 2 more`. */
+function namesOf(names: readonly string[]): string {
+  const more = names.length - MAX_NAMED
+  const named = names.slice(0, MAX_NAMED).join(', ')
+  return more > 0 ? `${named} and ${more} more` : named
 }

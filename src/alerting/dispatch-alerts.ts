@@ -2,19 +2,15 @@ import { newId, typeOfId } from '../core/id.ts'
 import { change } from '../event-log/change.ts'
 import type { Alert, AlertChannel, Event, Monitor } from '../generated/prisma/client.ts'
 import type { AlertSilence } from '../generated/prisma/enums.ts'
-import type { AlertLog } from './alert-log.ts'
-import { createAlertLog } from './alert-log.ts'
 import type { ChannelNotifier } from './channel-notifier.ts'
 import { createChannelNotifier } from './channel-notifier.ts'
-import { circumstancesOf } from './circumstances.ts'
 import type { AlertWorkContext } from './context.ts'
-import { objectiveChangeOf } from './objective-change.ts'
 import { FLAPPING_MS, nextReview, silenceOf } from './rules.ts'
 import type { AlertItem } from './sender/item.ts'
 import type { AlertSubject } from './subject.ts'
-import { monitorSubject, readObjectiveSubjects } from './subject.ts'
+import { circumstancesOf, monitorSubject, readObjectiveSubjects } from './subject.ts'
 import type { SubjectChange } from './subject-change.ts'
-import { alertSubjectOf, monitorChangeOf } from './subject-change.ts'
+import { alertSubjectOf, monitorChangeOf, objectiveChangeOf } from './subject-change.ts'
 
 /**
  * Turns events into alerts and their deliveries, in the transaction that moves the dispatcher's position, so that each event takes
@@ -31,9 +27,9 @@ export async function dispatchAlerts(
   // Without a channel, no alert begins, but the open ones end.
   if (channels.length === 0 && !(await hasOpenAlert(tx, organizationId))) return
   await change(tx, organizationId, async (locked) => {
-    const log = createAlertLog()
-    await dispatchTo(channels, locked, organizationId, relevant, log)
-    return [undefined, ...log.events()]
+    const notifier = createChannelNotifier(locked, channels)
+    await dispatchTo(channels, locked, organizationId, relevant, notifier)
+    return [undefined, ...(await notifier.send())]
   })
 }
 
@@ -46,7 +42,7 @@ async function dispatchTo(
   tx: AlertWorkContext,
   organizationId: string,
   relevant: readonly Event[],
-  log: AlertLog,
+  notifier: ChannelNotifier,
 ): Promise<void> {
   const ids = relevant.map(({ subjectId }) => subjectId)
   const found = await tx.db.monitor.findMany({ where: { organizationId, id: { in: ids } } })
@@ -56,17 +52,15 @@ async function dispatchTo(
     organizationId,
     ids.filter((id) => typeOfId(id) === 'Objective'),
   )
-  const notifier = createChannelNotifier(tx, channels)
   for (const event of relevant) {
     const monitor = monitors.get(event.subjectId) ?? null
     const subjectChange = await changeAbout(tx, event, monitor)
     const objective = objectives.find(({ id }) => id === event.subjectId) ?? null
     const subject = monitor === null ? objective : monitorSubject(monitor)
     if (subjectChange === null || (subjectChange.kind === 'FAILING' && channels.length === 0)) continue
-    await apply(tx, { event, subject, subjectChange, notifier, log })
+    await apply(tx, { event, subject, subjectChange, notifier })
   }
-  for (const event of relevant) if (event.kind === 'SERVICE_DELETED') await closeOrphans(tx, event, notifier, log)
-  await notifier.send()
+  for (const event of relevant) if (event.kind === 'SERVICE_DELETED') await closeOrphans(tx, event, notifier)
 }
 
 /** Returns how an event changes the alert of its monitor or objective, or null if it does not. */
@@ -86,18 +80,13 @@ function changeAbout(
 }
 
 /** Closes the alerts of objectives that were deleted with their service, because that deletion appends no event for them. */
-async function closeOrphans(
-  tx: AlertWorkContext,
-  event: Event,
-  notifier: ChannelNotifier,
-  log: AlertLog,
-): Promise<void> {
+async function closeOrphans(tx: AlertWorkContext, event: Event, notifier: ChannelNotifier): Promise<void> {
   const { organizationId } = event
   const open = await tx.db.alert.findMany({ where: { organizationId, change: 'BUDGET_BURNING', endedAt: null } })
   for (const { subjectId } of open) {
     const subjectChange = await objectiveChangeOf(tx, { ...event, kind: 'OBJECTIVE_DELETED', subjectId })
     if (subjectChange?.kind === 'CLOSED')
-      await apply(tx, { event: { ...event, subjectId }, subject: null, subjectChange, notifier, log })
+      await apply(tx, { event: { ...event, subjectId }, subject: null, subjectChange, notifier })
   }
 }
 
@@ -106,18 +95,14 @@ interface Occurrence {
   readonly subject: AlertSubject | null
   readonly subjectChange: SubjectChange
   readonly notifier: ChannelNotifier
-  readonly log: AlertLog
 }
 
-async function apply(
-  tx: AlertWorkContext,
-  { event, subject, subjectChange, notifier, log }: Occurrence,
-): Promise<void> {
+async function apply(tx: AlertWorkContext, { event, subject, subjectChange, notifier }: Occurrence): Promise<void> {
   const { organizationId, subjectId, at, seq } = event
   const last = await tx.db.alert.findFirst({ where: { organizationId, subjectId }, orderBy: { openedAt: 'desc' } })
   const open = last?.endedAt === null ? last : null
   if (subjectChange.kind !== 'FAILING') {
-    if (open) await end(tx, open, subject, subjectChange, { at, notifier, seq, log })
+    if (open) await end(tx, open, subject, subjectChange, { at, notifier, seq })
     return
   }
   const { change: what, state, since, message } = subjectChange
@@ -135,7 +120,7 @@ async function apply(
   const alert = open
     ? await tx.db.alert.update({ where: { id: open.id }, data: now })
     : await begin(tx, last, { organizationId, subjectId, ...now }, at)
-  await announce(tx, alert, subject, last, { event, notifier, log })
+  await announce(tx, alert, subject, last, { event, notifier })
 }
 
 /** Decides whether an alert that began or changed is silent; if not, notifies its channels and logs it. */
@@ -144,13 +129,13 @@ async function announce(
   alert: Alert,
   subject: AlertSubject,
   last: Alert | null,
-  { event: { at, seq }, notifier, log }: Pick<Occurrence, 'event' | 'notifier' | 'log'>,
+  { event: { at, seq }, notifier }: Pick<Occurrence, 'event' | 'notifier'>,
 ): Promise<void> {
   const silence = silenceOf({ ...(await circumstancesOf(tx, subject)), count: alert.count, settled: false })
   await tx.db.alert.update({ where: { id: alert.id }, data: { silence, dueAt: nextReview(silence, tx.now()) } })
   const hasBegun = last === null || last.endedAt !== null
   // A flapping monitor would fill the log.
-  if (hasBegun && silence !== 'FLAPPING') log.add('ALERT_OPENED', alert)
+  if (hasBegun && silence !== 'FLAPPING') notifier.log('ALERT_OPENED', alert)
   if (silence === null) await notifier.notify(alert, subject, itemOf(alert, 'CHANGE', at), { seq })
   // The channels get one message about flapping, then none until the monitor is stable.
   else if (silence === 'FLAPPING' && last?.silence !== 'FLAPPING')
@@ -173,7 +158,7 @@ async function end(
   alert: Alert,
   subject: AlertSubject | null,
   subjectChange: Exclude<SubjectChange, { readonly kind: 'FAILING' }>,
-  { at, notifier, seq, log }: Pick<Occurrence, 'notifier' | 'log'> & { readonly at: Date; readonly seq: number },
+  { at, notifier, seq }: Pick<Occurrence, 'notifier'> & { readonly at: Date; readonly seq: number },
 ): Promise<void> {
   const isFlapping = alert.silence === 'FLAPPING'
   const isNotified = !isFlapping || subjectChange.kind === 'CLOSED'
@@ -188,7 +173,7 @@ async function end(
     data: { remindAt: null, escalateAt: null },
   })
   if (!isNotified) return
-  log.add('ALERT_ENDED', ended)
+  notifier.log('ALERT_ENDED', ended)
   const lastedMs = Math.max(
     0,
     (subjectChange.kind === 'RECOVERED' ? subjectChange.since : at).getTime() - alert.since.getTime(),

@@ -7,16 +7,13 @@ import { earliestOf } from '../database/lease/agenda.ts'
 import { change } from '../event-log/change.ts'
 import type { Alert, AlertChannel, AlertRecipient } from '../generated/prisma/client.ts'
 import { Prisma } from '../generated/prisma/client.ts'
-import type { AlertLog } from './alert-log.ts'
-import { createAlertLog } from './alert-log.ts'
 import type { ChannelNotifier } from './channel-notifier.ts'
 import { createChannelNotifier } from './channel-notifier.ts'
-import { circumstancesOf } from './circumstances.ts'
 import type { AlertWorkContext } from './context.ts'
 import { itemOf } from './dispatch-alerts.ts'
 import { needsFollowUp, nextReview, silenceOf } from './rules.ts'
 import type { AlertSubject } from './subject.ts'
-import { monitorSubject, readObjectiveSubjects } from './subject.ts'
+import { circumstancesOf, monitorSubject, readObjectiveSubjects } from './subject.ts'
 
 /** How many organizations one run follows up, and how many alerts of an organization one transaction follows up. */
 const ORGANIZATIONS = 50
@@ -96,21 +93,14 @@ async function followUpOrganization(ctx: AlertWorkContext, organizationId: strin
     await change(open, organizationId, async (tx) => {
       const channels = await tx.db.alertChannel.findMany({ where: { organizationId }, orderBy: { id: 'asc' } })
       const notifier = createChannelNotifier(tx, channels)
-      const log = createAlertLog()
-      await endSilences(tx, organizationId, notifier, log)
-      await followUpRecipients(tx, { organizationId, channels, notifier, log })
-      await notifier.send()
-      return [undefined, ...log.events()]
+      await endSilences(tx, organizationId, notifier)
+      await followUpRecipients(tx, { organizationId, channels, notifier })
+      return [undefined, ...(await notifier.send())]
     })
   })
 }
 
-async function endSilences(
-  tx: AlertWorkContext,
-  organizationId: string,
-  notifier: ChannelNotifier,
-  log: AlertLog,
-): Promise<void> {
+async function endSilences(tx: AlertWorkContext, organizationId: string, notifier: ChannelNotifier): Promise<void> {
   const { db, now } = tx
   const due = await db.alert.findMany({
     where: { organizationId, dueAt: { lte: now() } },
@@ -130,7 +120,7 @@ async function endSilences(
       const lastedMs = now().getTime() - alert.since.getTime()
       await notifier.notify(after, subject, { ...item, lastedMs }, { ...allChannels, notified })
     } else {
-      log.add('ALERT_ENDED', after)
+      notifier.log('ALERT_ENDED', after)
       await notifier.notify(
         after,
         subject,
@@ -172,12 +162,11 @@ async function subjectsOf(
   return new Map(subjects.map((subject) => [subject.id, subject]))
 }
 
-/** An organization's channels, and the notifier and log of the transaction. */
+/** An organization's channels, and the notifier of the transaction. */
 interface FollowUp {
   readonly organizationId: string
   readonly channels: readonly AlertChannel[]
   readonly notifier: ChannelNotifier
-  readonly log: AlertLog
 }
 
 async function followUpRecipients(tx: AlertWorkContext, followUp: FollowUp): Promise<void> {
@@ -211,7 +200,7 @@ async function remindOrEscalate(
   tx: AlertWorkContext,
   about: FollowUp & { readonly alert: Alert; readonly recipient: AlertRecipient; readonly channel: AlertChannel },
 ): Promise<void> {
-  const { alert, recipient, channel, channels, notifier, log } = about
+  const { alert, recipient, channel, channels, notifier } = about
   const now = tx.now()
   const lastedMs = now.getTime() - alert.since.getTime()
   const isDue = (at: Date | null) => at !== null && at <= now
@@ -219,7 +208,7 @@ async function remindOrEscalate(
   let { remindAt, escalateAt } = recipient
   if (isDue(remindAt)) {
     notifier.notifyChannel(channel, alert, { ...itemOf(alert, 'REMINDER', now), lastedMs })
-    log.add('ALERT_REMINDED', alert)
+    notifier.log('ALERT_REMINDED', alert)
     remindAt = remindAfterMinutes === null ? null : new Date(now.getTime() + remindAfterMinutes * MINUTE)
   }
   if (isDue(escalateAt)) {
@@ -227,7 +216,7 @@ async function remindOrEscalate(
     const next = channels.find(({ id }) => id === escalateToId)
     if (next) {
       notifier.notifyChannel(next, alert, { ...itemOf(alert, 'ESCALATION', now), lastedMs })
-      log.add('ALERT_ESCALATED', alert)
+      notifier.log('ALERT_ESCALATED', alert)
     }
   }
   await setTimes(tx, recipient, { remindAt, escalateAt })

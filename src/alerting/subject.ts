@@ -2,6 +2,8 @@ import type { Context } from '../core/context.ts'
 import type { Monitor } from '../generated/prisma/client.ts'
 import type { AlertChange } from '../generated/prisma/enums.ts'
 import { targetPercent } from '../monitoring/objective/objective.ts'
+import { isUnderMaintenance } from '../status/service/shown-status.ts'
+import type { Circumstances } from './rules.ts'
 
 /** The subject of an alert: a monitor or an objective. */
 export interface AlertSubject {
@@ -41,4 +43,13 @@ export async function readObjectiveSubjects(
     blockedSince: null,
     recovery: 'BUDGET_RECOVERED',
   }))
+}
+
+/** Reads whether maintenance or a parent monitor silences an alert. */
+export async function circumstancesOf(
+  ctx: Pick<Context, 'db'>,
+  { serviceId, blockedSince }: Pick<AlertSubject, 'serviceId' | 'blockedSince'>,
+): Promise<Pick<Circumstances, 'underMaintenance' | 'parentDown'>> {
+  const isMaintained = serviceId !== null && (await isUnderMaintenance(ctx, serviceId))
+  return { underMaintenance: isMaintained, parentDown: blockedSince !== null }
 }

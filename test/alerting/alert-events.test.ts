@@ -1,7 +1,7 @@
 // @slow
 import { afterAll, beforeEach, expect, test } from 'vitest'
 import { acknowledgeByToken } from '../../src/alerting/acknowledge.ts'
-import { createAlertLog } from '../../src/alerting/alert-log.ts'
+import { createAlertLog } from '../../src/alerting/channel-notifier.ts'
 import { testAlertChannel } from '../../src/alerting/test-channel.ts'
 import { isFor } from '../../src/event-log/audience.ts'
 import { createIntegration } from '../../src/integration/integration.ts'

@@ -21,7 +21,7 @@ const MIN_LEASE = 50 * SECOND
  */
 const FRESH = SECOND
 /** The minimum pause between looks for due deliveries that must wait. */
-const BLOCKED_PAUSE = SECOND
+const BLOCKED_PAUSE = 10 * SECOND
 /** The pauses of a worker. Wake-ups are merged, because many sends end at about the same time. */
 const pauses = { noRoom: SECOND, full: 5, partial: 0.25 * SECOND, soonest: 0.25 * SECOND, wake: 20 } as const
 
@@ -96,13 +96,13 @@ export function createDeliveryWorker<Row extends DueRow>(parts: WorkerParts, kin
 
   function run(taken: ClaimedDelivery<Row>, slot: Slot): void {
     const { delivery } = taken
+    const receiver = receiverOf(delivery)
     let isSent = false
     const sent = () => {
       if (isSent) return
       isSent = true
       slot.leaveDestination()
       startQueued()
-      wakeFor(delivery)
     }
     worker.run(delivery, async () => {
       try {
@@ -111,17 +111,12 @@ export function createDeliveryWorker<Row extends DueRow>(parts: WorkerParts, kin
         sent()
         slot.leave()
         // The delivery may have ended the subscription.
-        for (const other of queue) if (receiverOf(other.delivery) === receiverOf(delivery)) other.freshUntil = 0
-        // Now the next one of its thread can be claimed.
-        wakeFor(delivery)
+        for (const other of queue) if (receiverOf(other.delivery) === receiver) other.freshUntil = 0
+        // Now the next one of its thread can be claimed. While the route has enough queued deliveries, a poll would find nothing.
+        if (!saturated().includes(routeOf(delivery))) worker.wake()
       }
       return true
     })
-  }
-
-  /** Polls, unless the route has enough queued deliveries: then a poll would find nothing. */
-  function wakeFor(delivery: Row): void {
-    if (!saturated().includes(routeOf(delivery))) worker.wake()
   }
 
   return {
