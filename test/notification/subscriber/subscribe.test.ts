@@ -18,6 +18,7 @@ import type { Tenant } from '../../status/setup.ts'
 import { together } from '../../status/setup.ts'
 import { testContext } from '../../support/context.ts'
 import { testDatabase } from '../../support/database.ts'
+import { statementsOf } from '../../support/statements.ts'
 import { notifiedIn, seal } from '../setup.ts'
 
 const database = await testDatabase()
@@ -84,19 +85,7 @@ describe('a visitor who subscribes an address', () => {
   test('causes the same statements whether or not it exists', async () => {
     const tenant = await notified.tenant()
     await reader(tenant, 'ada@reader.example')
-    const statements = async (email: string) => {
-      const seen: string[] = []
-      const db = prisma.$extends({
-        query: {
-          $allOperations({ model = '', operation, args, query }) {
-            seen.push(`${model} ${operation}`)
-            return query(args)
-          },
-        },
-      })
-      await ask(tenant, { email }, { ...stranger(), db: db as unknown as typeof prisma })
-      return seen
-    }
+    const statements = (email: string) => statementsOf(() => ask(tenant, { email }, stranger()))
     const known = await statements('ada@reader.example')
     expect(known.length).toBeGreaterThan(4)
     expect(await statements('new@reader.example')).toEqual(known)
