@@ -9,6 +9,13 @@ import {
 
 afterEach(() => void vi.useRealTimers())
 
+/** Stops the clock where it is: a slice that the work of an earlier test has begun must not lie ahead. */
+function stopClock(): void {
+  const now = performance.now()
+  vi.useFakeTimers({ toFake: ['performance'] })
+  vi.advanceTimersByTime(now)
+}
+
 /** Keeps the thread busy for longer than a time slice. */
 function work(): void {
   while (!isTimeSliceOver());
@@ -62,7 +69,7 @@ test('microtasks of one owner run before the next owner’s slice', async () => 
 })
 
 test('an owner continues with short pieces before the next long one of another', async () => {
-  vi.useFakeTimers({ toFake: ['performance'] })
+  stopClock()
   const done: string[] = []
   const pieces = (name: string, ms: number) =>
     Array.from({ length: 3 }, async () => {
@@ -75,7 +82,7 @@ test('an owner continues with short pieces before the next long one of another',
 })
 
 test('what arrives between slices has one of its own, although others wait', async () => {
-  vi.useFakeTimers({ toFake: ['performance'] })
+  stopClock()
   const done: string[] = []
   const waits = Array.from({ length: 3 }, async () => {
     await nextTimeSlice('one')
@@ -98,7 +105,7 @@ test('what arrives between slices has one of its own, although others wait', asy
 
 test('work is done at once unless the slice is over or earlier work of its owner waits', async () => {
   await nextLoop()
-  vi.useFakeTimers({ toFake: ['performance'] })
+  stopClock()
   const done: string[] = []
   const does = (owner: string, text: string) =>
     inTurn(
@@ -124,7 +131,7 @@ test('work is done at once unless the slice is over or earlier work of its owner
 
 test('what an owner has begun comes before what it has not, and waits for nothing else while the slice lasts', async () => {
   await nextLoop()
-  vi.useFakeTimers({ toFake: ['performance'] })
+  stopClock()
   const done: string[] = []
   const request = (name: string) =>
     inTurn(
