@@ -85,7 +85,7 @@ describe.skipIf(serverUrl === undefined)('a PostgreSQL server', () => {
     const gap = once(heard, 'heard')
     const ended = once(database.pool, 'error')
     await onServer(
-      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND application_name = 'allclear'`,
+      `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND application_name IN ('allclear', 'allclear notifications')`,
     )
     await Promise.all([gap, ended])
     const rung = once(heard, 'heard')

@@ -2,7 +2,6 @@ import { afterAll, expect, test } from 'vitest'
 import { dispatchAlerts } from '../../../src/alerting/dispatch-alerts.ts'
 import { followUpAlerts } from '../../../src/alerting/follow-up.ts'
 import { change } from '../../../src/event-log/change.ts'
-import { listenToLogs } from '../../../src/event-log/event.ts'
 import type { EventKind } from '../../../src/generated/prisma/enums.ts'
 import { listenForProbes } from '../../../src/monitoring/schedule/probe-events.ts'
 import { dispatch } from '../../../src/notification/delivery/dispatch.ts'
@@ -21,8 +20,10 @@ afterAll(
 
 /** Appends events, and returns how often they woke the scheduler. Notifications arrive in the order of their commits. */
 async function wakesOf(organizationId: string, ...kinds: EventKind[]): Promise<number> {
+  // Of what was appended before.
+  await heard(async () => {})
   const before = woken
-  await heard(organizationId, () =>
+  await heard(() =>
     change(alerted.system, organizationId, async () => [
       null,
       ...kinds.map((kind) => ({ kind, subjectId: 'subject', subjectName: 'Subject' })),
@@ -31,15 +32,15 @@ async function wakesOf(organizationId: string, ...kinds: EventKind[]): Promise<n
   return woken - before
 }
 
-/** Runs a change, and waits until its notification has reached all listeners. */
-async function heard(organizationId: string, work: () => Promise<unknown>): Promise<void> {
-  let stop = async () => {}
+/** Runs a change, and waits until its notifications have arrived, by one that follows them. */
+async function heard(work: () => Promise<unknown>): Promise<void> {
+  await work()
+  let arrive = () => {}
   const arrived = new Promise<void>((resolve) => {
-    void listenToLogs(database, (id) => id === organizationId && resolve()).then(async (end) => {
-      stop = end
-      await work()
-    })
+    arrive = resolve
   })
+  const stop = await database.listen('heard', arrive)
+  await database.pool.query('NOTIFY heard')
   await arrived
   await stop()
 }
@@ -67,13 +68,14 @@ test('an alert from its detection to its reminder wakes it only by the state of 
   const tenant = await alerted.tenant()
   await alerted.channel(tenant, { webhook: { url: 'http://127.0.0.1:8080/' }, remindAfterMinutes: 5 })
   const monitor = await alerted.monitor(tenant, 'API')
+  await heard(async () => {})
   const before = woken
-  await heard(tenant.id, () => alerted.setState(tenant, [monitor], 'DOWN'))
+  await heard(() => alerted.setState(tenant, [monitor], 'DOWN'))
   expect(woken).toBe(before + 1)
-  await heard(tenant.id, () =>
+  await heard(() =>
     dispatch(alerted.system, tenant.id, (tx, id, events) => dispatchAlerts({ ...tx, seal }, id, events)),
   )
   alerted.time += 6
-  await heard(tenant.id, () => followUpAlerts({ ...alerted.system, seal }))
+  await heard(() => followUpAlerts({ ...alerted.system, seal }))
   expect(woken).toBe(before + 1)
 })
