@@ -4,6 +4,7 @@ import { claimWatches } from '../../../src/monitoring/watch/due-watch.ts'
 import { ANYWHERE } from '../../../src/monitoring/watch/live-region.ts'
 import { tenantsOf } from '../../status/setup.ts'
 import { testDatabase } from '../../support/database.ts'
+import { type Plan, planOf, rowsOf } from '../../support/plan.ts'
 import { watchingIn } from '../workers.ts'
 
 const database = await testDatabase()
@@ -12,32 +13,11 @@ const tenant = tenantsOf(prisma)
 const watching = watchingIn(database)
 const { at } = watching
 
-/** A node of a plan, as `EXPLAIN (FORMAT JSON)` prints it. */
-interface Plan {
-  readonly 'Node Type': string
-  readonly 'Index Name'?: string
-  readonly 'Actual Rows': number
-  readonly 'Actual Loops': number
-  readonly 'Rows Removed by Filter'?: number
-  readonly Plans?: readonly Plan[]
-}
-
-const nodesOf = (plan: Plan): Plan[] => [plan, ...(plan.Plans ?? []).flatMap(nodesOf)]
-const rowsOf = (node: Plan) => (node['Actual Rows'] + (node['Rows Removed by Filter'] ?? 0)) * node['Actual Loops']
-
 /** Explains a statement instead of running it. */
 function explaining(plans: Plan[]): Pick<pg.Pool, 'query'> {
   const query = async ({ text, values }: pg.QueryConfig) => {
-    const client = await pool.connect()
-    try {
-      await client.query('BEGIN')
-      const { rows } = await client.query(`EXPLAIN (ANALYZE, FORMAT JSON) ${text}`, values)
-      plans.push(...nodesOf(rows[0]?.['QUERY PLAN'][0].Plan))
-      return { rows: [] }
-    } finally {
-      await client.query('ROLLBACK')
-      client.release()
-    }
+    plans.push(...(await planOf(pool, text, values)))
+    return { rows: [] }
   }
   return { query: query as unknown as pg.Pool['query'] }
 }

@@ -8,6 +8,7 @@ import { subscriberThreads } from '../../../src/notification/delivery/subscriber
 import { LEASE } from '../../../src/notification/queue/lease.ts'
 import { isFirst, postponeBlocked } from '../../../src/notification/queue/thread.ts'
 import { testDatabase } from '../../support/database.ts'
+import { type Plan, planOf, rowsOf } from '../../support/plan.ts'
 import { notifiedIn } from '../setup.ts'
 
 const database = await testDatabase()
@@ -15,37 +16,14 @@ const { prisma, pool } = database
 const notified = notifiedIn(database)
 afterEach(() => prisma.delivery.deleteMany())
 
-/** A node of a plan, as `EXPLAIN (FORMAT JSON)` prints it. */
-interface Plan {
-  readonly 'Node Type': string
-  readonly 'Relation Name'?: string
-  readonly 'Index Name'?: string
-  readonly 'Actual Rows': number
-  readonly 'Actual Loops': number
-  readonly 'Rows Removed by Filter'?: number
-  readonly Plans?: readonly Plan[]
-}
-
-const nodesOf = (plan: Plan): Plan[] => [plan, ...(plan.Plans ?? []).flatMap(nodesOf)]
-const rowsOf = (node: Plan) => (node['Actual Rows'] + (node['Rows Removed by Filter'] ?? 0)) * node['Actual Loops']
-
 /**
  * The same client, which explains each of its raw statements first.
- * @param without steps of plans to avoid, because the statistics of an empty table depend on earlier tests.
+ * @param without as for `planOf`.
  */
 function explaining(plans: Plan[], without: readonly string[] = []): typeof prisma {
   const $queryRaw = async (strings: TemplateStringsArray, ...parts: unknown[]) => {
     const { text, values } = Prisma.sql(strings, ...parts)
-    const client = await pool.connect()
-    try {
-      await client.query('BEGIN')
-      for (const step of without) await client.query(`SET LOCAL enable_${step} = off`)
-      const { rows } = await client.query(`EXPLAIN (ANALYZE, FORMAT JSON) ${text}`, values)
-      plans.push(...nodesOf(rows[0]?.['QUERY PLAN'][0].Plan))
-    } finally {
-      await client.query('ROLLBACK')
-      client.release()
-    }
+    plans.push(...(await planOf(pool, text, values, without)))
     return prisma.$queryRaw(strings, ...parts)
   }
   return new Proxy(prisma, { get: (target, name) => (name === '$queryRaw' ? $queryRaw : Reflect.get(target, name)) })
