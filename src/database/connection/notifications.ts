@@ -67,7 +67,7 @@ export function serverNotifications(config: ServerConfig, log: Logger): Notifica
     const asking = setInterval(() => void ping(client), PING_INTERVAL).unref()
     client.once('end', () => {
       clearInterval(asking)
-      if (!closing.signal.aborted) missed()
+      if (!closing.signal.aborted) deliverMissed(channels)
       void reconnect()
     })
     return client
@@ -97,11 +97,7 @@ export function serverNotifications(config: ServerConfig, log: Logger): Notifica
       await sleep(pause, undefined, { signal: closing.signal, ref: false }).catch(() => {})
       return reconnect(Math.min(2 * pause, MAX_PAUSE))
     }
-    missed()
-  }
-
-  function missed(): void {
-    for (const listeners of channels.values()) for (const listener of listeners) listener(null)
+    deliverMissed(channels)
   }
 
   return {
@@ -132,9 +128,7 @@ const POLL_INTERVAL = SECOND
 /** Creates what replaces notifications where none arrive: listeners hear every second that they may have missed some. */
 export function polledNotifications(): Notifications {
   const channels = new Map<string, Set<Listener>>()
-  const polling = setInterval(() => {
-    for (const listeners of channels.values()) for (const listener of listeners) listener(null)
-  }, POLL_INTERVAL).unref()
+  const polling = setInterval(() => deliverMissed(channels), POLL_INTERVAL).unref()
   return {
     listen: (channel, listener) => listen(channels, channel, listener, async () => {}),
     close: async () => clearInterval(polling),
@@ -172,4 +166,9 @@ function listenTo(channel: string): string {
 
 function deliver(channels: ReadonlyMap<string, ReadonlySet<Listener>>, message: pg.Notification): void {
   for (const listener of channels.get(message.channel) ?? []) listener(message.payload ?? '')
+}
+
+/** Tells every listener that it may have missed notifications. */
+function deliverMissed(channels: ReadonlyMap<string, ReadonlySet<Listener>>): void {
+  for (const listeners of channels.values()) for (const listener of listeners) listener(null)
 }

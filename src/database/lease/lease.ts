@@ -79,7 +79,16 @@ export interface PartedClaim {
  * has the rows as they are after the claim, and their previous due time as `was`. Reads at most `limit` rows of each
  * part, because a condition on several parts at once would sort their whole backlog.
  */
-export function claimParts({ table, dueColumn, partColumn, parts, where, limit, now, until }: PartedClaim): Prisma.Sql {
+export function partedClaim({
+  table,
+  dueColumn,
+  partColumn,
+  parts,
+  where,
+  limit,
+  now,
+  until,
+}: PartedClaim): Prisma.Sql {
   const [rows, due, part] = [table, dueColumn, partColumn].map((name) => Prisma.raw(`"${name}"`))
   // In the text, because the plan depends on it.
   const most = Prisma.raw(String(limit))

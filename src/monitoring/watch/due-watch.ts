@@ -1,7 +1,7 @@
 import type pg from 'pg'
 import { organizations } from '../../account/views.ts'
 import type { PartedClaim } from '../../database/lease/lease.ts'
-import { claimParts } from '../../database/lease/lease.ts'
+import { partedClaim } from '../../database/lease/lease.ts'
 import type { Monitor, Watch } from '../../generated/prisma/client.ts'
 import { Prisma } from '../../generated/prisma/client.ts'
 import type { Tier } from '../../generated/prisma/enums.ts'
@@ -71,7 +71,7 @@ export interface ClaimedWatch {
 
 /** Claims due watches, and reads those that are active, with one statement. */
 export async function claimWatches(pool: Pick<pg.Pool, 'query'>, claim: PartedClaim): Promise<ClaimedWatch[]> {
-  const { text, values } = Prisma.sql`WITH ${claimParts(claim)}
+  const { text, values } = Prisma.sql`WITH ${partedClaim(claim)}
     ${watchesIn(Prisma.raw('claimed'), Prisma.sql`watch.was, `)}`
   // Without a name: the plan depends on how many watches are due.
   const { rows } = await pool.query<Row & { readonly was: Date }>({ text, values })
